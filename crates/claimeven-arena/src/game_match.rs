@@ -71,7 +71,7 @@ pub struct MatchStatus {
 
 /// A player's moves, opening moves excluded, with their time and nodes.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlayerStats {
     pub moves: u64,
     pub ms: f64,

@@ -388,7 +388,7 @@ pub enum OpeningError {
     /// Positions of the setup cannot be solved in a reasonable time.
     OutOfReach(Setup),
     /// Nearly all random games of the setup are over by then.
-    #[allow(missing_docs, reason = "self-explanatory names")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Nothing { setup: Setup, plies: u32 },
     /// The list of given openings is empty.
     Empty,

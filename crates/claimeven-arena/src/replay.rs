@@ -144,7 +144,7 @@ pub enum Fault {
     /// The first player is neither 0 nor 1.
     FirstPlayer(usize),
     /// The opening has more moves than the game.
-    #[allow(missing_docs, reason = "self-explanatory names")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Opening { opening: usize, moves: usize },
     /// A move is illegal.
     Move {
@@ -158,13 +158,13 @@ pub enum Fault {
     /// The recorded reason is an end by the rules, but the game is not over.
     Unfinished(Reason),
     /// The recorded winner is wrong.
-    #[allow(missing_docs, reason = "self-explanatory names")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Winner { recorded: Option<usize>, right: Option<usize> },
     /// The recorded reason is wrong.
-    #[allow(missing_docs, reason = "self-explanatory names")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Reason { recorded: Reason, right: Reason },
     /// The recorded scores are wrong.
-    #[allow(missing_docs, reason = "self-explanatory names")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Scores { recorded: [u32; 2], right: [u32; 2] },
     /// A player's agent text is invalid.
     Agent(SpecError),

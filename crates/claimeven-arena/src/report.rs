@@ -13,7 +13,7 @@ use claimeven_zero::{Interval, PairResults};
 
 /// Games won, drawn and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Results {
     pub won: u64,
     pub drawn: u64,
@@ -241,7 +241,7 @@ fn group_ratings(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Report {
     pub title: Option<String>,
     /// The name of the plan's [`Format`](crate::Format).
@@ -272,7 +272,7 @@ pub struct Report {
 
 /// A player's part of a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlayerReport {
     pub name: String,
     /// The agent text.
@@ -298,7 +298,7 @@ pub struct PlayerReport {
 
 /// The number of games of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Length {
     pub moves: usize,
     pub games: u64,

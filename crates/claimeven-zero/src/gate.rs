@@ -21,7 +21,7 @@ use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
 /// The result of a match, from the new network's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,

@@ -96,7 +96,7 @@ impl PairResults {
 
 /// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory names")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Interval {
     pub low: f64,
     /// The estimate.
