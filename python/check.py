@@ -1,10 +1,10 @@
-"""Builds the package, installs it into a virtual environment of its own, and tests it there.
+"""Builds the package, installs it into its own virtual environment, and tests it there.
 
     python3 python/check.py              pytest, doctests, mypy, stubtest, notebooks
     python3 python/check.py --workspace  the same, as `cargo xtask test` runs it
-    python3 python/check.py --peers      what `cargo xtask python-peers` runs: against OpenSpiel, Kaggle and bitbully
+    python3 python/check.py --peers      compare with OpenSpiel, Kaggle and bitbully, as `cargo xtask python-peers` does
 
-The environments are kept below the target folder; they are made anew when their requirements change.
+The environments are kept in the target folder and recreated when their requirements change.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target")).resolv
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="compare with other packages instead")
-    parser.add_argument("--release", action="store_true", help="build the package optimised, as users get it")
+    parser.add_argument("--release", action="store_true", help="build the package with optimisation, as for users")
     parser.add_argument(
         "--workspace",
         action="store_true",
-        help="build with the features of the whole workspace, whose tests share what is compiled",
+        help="build with the features of the whole workspace, so that its tests share the compiled dependencies",
     )
     options = parser.parse_args()
     if sys.version_info < (3, 10):
@@ -61,7 +61,7 @@ def check_peers() -> None:
     wheel = build(environment("test", HERE / "requirements-test.txt"), release=True)
     install(python, wheel)
     run("peers", [python, "-m", "pytest", str(HERE / "tests" / "peers")])
-    # Kaggle's package asks for versions of its own that nothing here needs.
+    # Kaggle's package pins dependencies that are not needed here.
     kaggle = environment("kaggle", HERE / "requirements-kaggle.txt", "--no-deps")
     install(kaggle, wheel)
     run("kaggle", [kaggle, "-m", "pytest", str(HERE / "tests" / "kaggle")])
@@ -71,14 +71,14 @@ def environment(name: str, requirements: Path, *options: str) -> Path:
     """The Python of a virtual environment with these packages."""
     folder = TARGET / "python" / name
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    mark = folder / "requirements.sha256"
-    wanted = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
-    if not mark.exists() or mark.read_text() != wanted:
+    stamp = folder / "requirements.sha256"
+    expected = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != expected:
         shutil.rmtree(folder, ignore_errors=True)
         run(f"environment {name}", [sys.executable, "-m", "venv", folder])
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         run("requirements", [*pip, *options, "--requirement", requirements])
-        mark.write_text(wanted)
+        stamp.write_text(expected)
     return python
 
 
@@ -96,8 +96,8 @@ def build(python: Path, release: bool) -> Path:
 def build_with_workspace(python: Path) -> Path:
     """Builds the library with the features of the whole workspace, and the wheel from it.
 
-    Maturin builds one package, whose dependencies then have fewer features than in the workspace's tests, so that all of
-    them would be compiled a second time. Its metadata is used; the library is put beside the package here.
+    Maturin builds a single package, whose dependencies have fewer features than in the workspace's tests, so that all of
+    them would be compiled a second time. Here only its metadata is used, and the library is added to the wheel.
     """
     targets = ["--lib", "--bins", "--tests"]
     run("library", ["cargo", "build", "--quiet", "--workspace", "--all-features", *targets], cwd=HERE.parent)
@@ -125,7 +125,7 @@ def build_with_workspace(python: Path) -> Path:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file belongs in the wheel; a library that was built in place does not."""
+    """Whether a file belongs in the wheel; libraries built in place do not."""
     return path.is_file() and path.name != "RECORD" and path.suffix not in (".pyc", ".so", ".pyd")
 
 
@@ -136,7 +136,6 @@ def install(python: Path, wheel: Path) -> None:
 
 def run(name: str, command: list[str | Path], cwd: Path | None = None) -> None:
     start = time.monotonic()
-    # The package is found where it is installed and not here.
     variables = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     # From a folder without the package's source, so that the installed one is found.
     subprocess.run(command, check=True, cwd=cwd or TARGET, env=variables)

@@ -6,10 +6,10 @@ import sys
 
 _USAGE = """\
 usage: claimeven kaggle pack AGENT -o submission.tar.gz   a Kaggle ConnectX submission
-       claimeven bench [--json FILE] [FILTER]             how fast, next to other packages
+       claimeven bench [--json FILE] [NAME]               speed compared with other packages
 
-This is the command of the Python package. The program that serves, plays and trains is built from the same repository by
-cargo and has the same name."""
+This is the command of the Python package. The program of the same name that serves, plays and trains is built by cargo
+from the same repository."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Decider(Protocol):
-    """An object of yours that plays."""
+    """An object that plays, written by you."""
 
     def decide(self, position: Position, /) -> int | Decision:
         """Chooses a column, from 1."""
@@ -36,11 +36,11 @@ class AgentInfo:
     about: str
     has_tree: bool
     parameters: dict[str, str]
-    """What each parameter is and which values it takes."""
+    """A description of each parameter and its values."""
 
 
 def agents() -> list[AgentInfo]:
-    """The players of the roster, the simplest first.
+    """The built-in players, the simplest first.
 
     >>> import claimeven
     >>> [agent.name for agent in claimeven.agents()][:4]
@@ -90,7 +90,7 @@ class MatchResult:
     elo: Interval
     """The Elo difference between the players."""
     first_mover: Results
-    """The results of whoever moved first."""
+    """The results of the player who moved first."""
     sprt: str | None
     """'accepted' or 'rejected' if a sequential test was decided."""
     games: list[Game] = field(repr=False)
@@ -123,7 +123,7 @@ def match(
     """Plays pairs of games: from each opening, each player moves first once.
 
     A player is an agent text, an ``Agent``, a function that takes a position and returns a column from 1, or a class with
-    ``decide(position)``, of which every game has an instance. ``openings`` is 'none', 'random:PLIES' or
+    ``decide(position)``, which is instantiated for every game. ``openings`` is 'none', 'random:PLIES' or
     'balanced:PLIES' (drawn under perfect play; the default where boards can be solved). ``sprt=(elo0, elo1)`` ends the
     match when a sequential test is decided. An exception or an illegal move of a player is raised here, or loses the
     game with ``forfeit=True``.
@@ -170,7 +170,7 @@ class TournamentResult:
 
     standings: list[Standing]
     head_to_head: list[list[Results]]
-    """The results of each player against each other one, in the order of the standings."""
+    """The results of each player against each other player, in the order of the standings."""
     first_player: Results
     games: list[Game] = field(repr=False)
 
@@ -198,7 +198,7 @@ def tournament(
     forfeit: bool = False,
     progress: Progress = None,
 ) -> TournamentResult:
-    """A round robin in which each two players play so many games; see ``match`` for the arguments.
+    """A round robin with ``games`` games per pairing; see ``match`` for the other arguments.
 
     >>> import claimeven
     >>> table = claimeven.tournament(['random', 'level:1', 'alphabeta:depth=4'], games=4)
@@ -227,7 +227,7 @@ def tournament(
 
 @dataclass(frozen=True)
 class Strength:
-    """How often a player's moves are those of perfect play."""
+    """A player's moves compared with perfect play."""
 
     positions: int
     errors: int

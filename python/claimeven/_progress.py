@@ -11,14 +11,14 @@ Progress = bool | Callable[[int, int], object] | None
 
 
 def callback(progress: Progress, what: str) -> Callable[[int, int], object] | None:
-    """The function that native work calls a few times a second."""
+    """The function that native code calls several times a second."""
     if callable(progress):
         return progress
     return Bar(what) if progress else None
 
 
 class Bar:
-    """A line on standard error that shows how much is done, how fast, and how long the rest will take."""
+    """A progress bar on standard error, with the speed and the remaining time."""
 
     def __init__(self, what: str) -> None:
         self.what = what

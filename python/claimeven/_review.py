@@ -1,4 +1,4 @@
-"""Games judged move by move."""
+"""Reviews of games, move by move."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PlayerReview:
     faster_losses: int
     only_moves: int
     accuracy: float | None
-    """Of all that the player's moves could have given away, the share that they kept; None if there was nothing."""
+    """The share kept of the points that the player's moves could have given away; None if there was nothing to lose."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What exact scores say of a position."""
+    """The analysis of a position by exact scores."""
 
     score: int
     """The score of the position."""
@@ -32,7 +32,7 @@ class Analysis:
     best: tuple[int, ...]
     """The best columns, from 1."""
     line: str
-    """Perfect play to the end of the game."""
+    """The principal variation to the end of the game."""
 
     def __str__(self) -> str:
         columns = " ".join("." if score is None else str(score) for score in self.scores)
@@ -45,7 +45,7 @@ class Solver(_native.Solver):
     __slots__ = ()
 
     def analyze(self, position: Position | str) -> Analysis:
-        """The scores of a position and of its columns, the best moves and perfect play.
+        """The scores of a position and of its columns, the best moves and the principal variation.
 
         >>> from claimeven import Solver
         >>> print(Solver().analyze('4455'))
@@ -71,7 +71,7 @@ class Solver(_native.Solver):
     ) -> NDArray[np.int8]:
         """The exact score of every board, as an int8 array of shape (n,), on all cores.
 
-        ``boards`` is a uint8 array of shape (n, rows, cols), or positions and move texts. ``progress`` is True for a bar.
+        ``boards`` is a uint8 array of shape (n, rows, cols), or positions and move texts. ``progress=True`` shows a bar.
 
         >>> from claimeven import Solver
         >>> Solver().score_batch(['', '4', '4455'])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingEvent:
-    """What a training run reports."""
+    """An event of a training run."""
 
     stage: str
     """'exam' (being prepared), 'self-play', 'played', 'learning', 'testing' or 'done' (with an iteration)."""
@@ -41,16 +41,16 @@ def train(
     threads: int | None = None,
     progress: Callable[[TrainingEvent], object] | None = None,
 ) -> Network:
-    """Trains a network by self-play (AlphaZero) in a folder of its own and returns the best one.
+    """Trains a network by self-play (AlphaZero) in its own folder and returns the best one.
 
-    The run ends after so many iterations or minutes, earlier sessions included; Ctrl-C leaves it at the last finished
+    The run ends after ``iterations`` or ``minutes``, earlier sessions included; Ctrl-C leaves it at the last finished
     iteration, from which ``resume=True`` continues. ``parameters`` overrides those of the preset, for example
     ``{'architecture.channels': 16, 'self_play.games': 100}``. ``progress`` is called with events.
     """
     if iterations is None and minutes is None:
-        raise ValueError("give the end of the training: iterations or minutes")
+        raise ValueError("specify when to stop: iterations or minutes")
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         if progress is not None:
             event: dict[str, Any] = json.loads(text)
             none: dict[str, Any] = dict.fromkeys(("iteration", "done", "of", "metrics"))
@@ -59,6 +59,6 @@ def train(
     given = [(name, str(value)) for name, value in (parameters or {}).items()]
     seconds = None if minutes is None else 60 * minutes
     _native.train(
-        folder, preset, given, setup, iterations, seconds, resume, threads, tell if progress else None
+        folder, preset, given, setup, iterations, seconds, resume, threads, report if progress else None
     )
     return Network.load(folder)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class TreeNode:
-    """A node of a search tree. Values are those of the player to move at the root."""
+    """A node of a search tree. Values are from the point of view of the player to move at the root."""
 
     column: int | None
     """The move that led to it, from 1; None for the root and for the passes of MTD(f) and iterative deepening."""
@@ -29,7 +29,7 @@ class TreeNode:
     alpha: str | None
     beta: str | None
     visits: int | None
-    """Simulations through it, in tree searches."""
+    """The number of simulations through it, in Monte Carlo searches."""
     pruned: list[int]
     """Moves that a cutoff pruned."""
     hidden: int
@@ -41,7 +41,7 @@ class TreeNode:
     children: list[TreeNode] = field(default_factory=list, repr=False)
 
     def walk(self) -> Iterator[TreeNode]:
-        """The node and all below it."""
+        """The node and all its descendants."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -49,7 +49,7 @@ class TreeNode:
 
 @dataclass
 class SearchTree:
-    """A search tree; notebooks show it as a picture."""
+    """A search tree, which notebooks display as a picture."""
 
     root: TreeNode
     column: int
@@ -67,7 +67,7 @@ class SearchTree:
 def search_tree(
     position: Position | str, agent: Agent | str = "alphabeta:depth=3", *, max_nodes: int = 100
 ) -> SearchTree:
-    """The search tree of a player in a position that was made by moves.
+    """The search tree of a player in a position whose moves are known.
 
     minimax, alphabeta, mtdf, timed, mcts and zero have one. Nodes beyond ``max_nodes`` are only counted.
 

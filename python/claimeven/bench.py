@@ -1,7 +1,7 @@
-"""How fast this package is, next to others, measured in one run: ``python -m claimeven.bench``.
+"""The speed of this package compared with others in the same run: ``python -m claimeven.bench``.
 
-Peers that are not installed are left out and named: bitbully, pettingzoo, open_spiel, pgx, pufferlib, onnxruntime.
-Every measurement checks that both sides found the same.
+Peers that are not installed are skipped with a message: bitbully, pettingzoo, open_spiel, pgx, pufferlib, onnxruntime.
+Every measurement checks that both sides have the same results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from claimeven import Game, Network, Position, Solver, positions
 
 @dataclass(frozen=True)
 class Measurement:
-    """A figure next to that of a peer."""
+    """A figure compared with that of a peer."""
 
     what: str
     peer: str
@@ -32,11 +32,11 @@ class Measurement:
     ours: float
     theirs: float
     bar: float | None
-    """How many times as good as the peer we mean to be."""
+    """The target ratio."""
 
     @property
     def ratio(self) -> float:
-        """How many times as good as the peer we are: more per second, or less time."""
+        """How many times as fast as the peer we are: more per second, or less time."""
         return self.ours / self.theirs if self.unit.endswith("/s") else self.theirs / self.ours
 
     @property
@@ -46,7 +46,7 @@ class Measurement:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Everything on one processor, where the system can."""
+    """Pins the process to one processor, if the system supports it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -59,9 +59,9 @@ def one_core() -> Iterator[None]:
 
 
 def best_of(times: int, *runs: Callable[[], Any]) -> list[float]:
-    """The shortest time of each in seconds of the processor, so that other work on the machine does not count.
+    """The shortest processor time of each run in seconds, which other load on the machine does not affect.
 
-    They run by turns; collecting garbage is no part of it.
+    The runs alternate; garbage collection is not measured.
     """
     best = [float("inf")] * len(runs)
     for _ in range(times):
@@ -93,7 +93,7 @@ def single_scores(options: argparse.Namespace) -> Iterator[Measurement]:
     import bitbully
 
     if options.sets is None:
-        print("skipped: single scores take --sets DIR with the public test sets", file=sys.stderr)
+        print("skipped: single scores require --sets DIR with the public test sets", file=sys.stderr)
         return
     solver, peer = Solver(book=False, threads=1), bitbully.BitBully(opening_book=None)
     for name in options.set or SETS:
@@ -102,7 +102,7 @@ def single_scores(options: argparse.Namespace) -> Iterator[Measurement]:
         scores = [int(score) for _, score in lines]
         own = [Position(moves) for moves, _ in lines]
         their = [bitbully.Board.from_moves([int(move) - 1 for move in moves]) for moves, _ in lines]
-        # One after the other: clearing the peer's table, which is larger, would empty the caches that ours is in.
+        # One solver after the other: clearing the peer's larger table would evict ours from the processor's caches.
         ours = mean_time(solver.score, solver.clear, own, scores)
         theirs = mean_time(peer.mtdf, peer.reset_transposition_table, their, scores)
         what = f"one score, {name} ({len(lines)} positions)"
@@ -161,13 +161,13 @@ def playing(options: argparse.Namespace) -> Iterator[Measurement]:
     """Random games, one ``play`` at a time, until the game is over."""
     import bitbully
 
-    chance = random.Random(1).random
+    draw = random.Random(1).random
     games = []
     for _ in range(500):
         game = Game()
         while not game.is_over:
             legal = game.legal_moves
-            game.play(legal[int(chance() * len(legal))])
+            game.play(legal[int(draw() * len(legal))])
         games.append([int(move) for move in game.moves])
     plies = sum(map(len, games))
     other = [[move - 1 for move in moves] for moves in games]
@@ -201,20 +201,20 @@ def playing(options: argparse.Namespace) -> Iterator[Measurement]:
             assert board.is_game_over()
 
     def our_choice() -> None:
-        chance = random.Random(1).random
+        draw = random.Random(1).random
         for _ in games:
             game = Game()
             while not game.is_over:
                 legal = game.legal_moves
-                game.play(legal[int(chance() * len(legal))])
+                game.play(legal[int(draw() * len(legal))])
 
     def their_choice() -> None:
-        chance = random.Random(1).random
+        draw = random.Random(1).random
         for _ in games:
             board = bitbully.Board()
             while not board.is_game_over():
                 legal = board.legal_moves()
-                board.play(legal[int(chance() * len(legal))])
+                board.play(legal[int(draw() * len(legal))])
 
     with one_core():
         times = best_of(20, ours, theirs, our_copies, their_copies, our_choice, their_choice)
@@ -229,7 +229,7 @@ GAMES = 1024
 
 
 def vector_steps(seconds: float) -> float:
-    """Steps in a second of processor time of random games in our vector environment, resets included."""
+    """Steps per second of processor time of random games in our vector environment, resets included."""
     from claimeven.envs.gymnasium import ConnectFourVectorEnv
 
     env = ConnectFourVectorEnv(GAMES, autoreset_mode="SameStep", copy=False)
@@ -245,7 +245,7 @@ def vector_steps(seconds: float) -> float:
 
 
 def environments(options: argparse.Namespace) -> Iterator[Measurement]:
-    """Random games on one core: ours 1024 at a time, the others as they are made to be used."""
+    """Random games on one core: ours 1024 at a time, the others as they are meant to be used."""
     peers: list[tuple[str, Callable[[float], float], float | None]] = [
         ("pettingzoo", pettingzoo_steps, 500),
         ("open_spiel", open_spiel_steps, 20),
@@ -269,7 +269,7 @@ def pettingzoo_steps(seconds: float) -> float:
     from pettingzoo.classic import connect_four_v3
 
     env = connect_four_v3.env()
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     steps, start = 0, time.process_time()
     while time.process_time() - start < seconds:
         env.reset()
@@ -278,7 +278,7 @@ def pettingzoo_steps(seconds: float) -> float:
             if terminated or truncated:
                 env.step(None)
                 continue
-            env.step(int(chance.choice(np.flatnonzero(observation["action_mask"]))))
+            env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
             steps += 1
     return steps / (time.process_time() - start)
 
@@ -287,12 +287,12 @@ def open_spiel_steps(seconds: float) -> float:
     import pyspiel
 
     game = pyspiel.load_game("connect_four")
-    chance = random.Random(1)
+    rng = random.Random(1)
     steps, start = 0, time.process_time()
     while time.process_time() - start < seconds:
         state = game.new_initial_state()
         while not state.is_terminal():
-            state.apply_action(chance.choice(state.legal_actions()))
+            state.apply_action(rng.choice(state.legal_actions()))
             state.observation_tensor(0)
             steps += 1
     return steps / (time.process_time() - start)
@@ -332,8 +332,8 @@ def pufferlib_steps(seconds: float) -> float:
 
     env = connect4.Connect4(num_envs=GAMES)
     env.reset(seed=1)
-    chance = np.random.default_rng(1)
-    actions = chance.integers(0, 7, (100, GAMES))
+    rng = np.random.default_rng(1)
+    actions = rng.integers(0, 7, (100, GAMES))
     steps, start = 0, time.process_time()
     while time.process_time() - start < seconds:
         for action in actions:
@@ -343,7 +343,7 @@ def pufferlib_steps(seconds: float) -> float:
 
 
 def predicting(options: argparse.Namespace) -> Iterator[Measurement]:
-    """The built-in network on 4096 positions, one core; the peer gets its input planes ready made."""
+    """The built-in network on 4096 positions, one core; the peer gets precomputed input planes."""
     import numpy as np
     import onnxruntime
 
@@ -375,18 +375,18 @@ BENCHMARKS: dict[str, Callable[[argparse.Namespace], Iterator[Measurement]]] = {
 
 
 def figure(value: float) -> str:
-    """A figure with three digits."""
+    """A figure with three significant digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the benchmarks and prints a table."""
     parser = argparse.ArgumentParser(prog="python -m claimeven.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of {', '.join(BENCHMARKS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks to run: {', '.join(BENCHMARKS)}")
     parser.add_argument("--sets", type=Path, metavar="DIR", help="folder of the public test sets (Test_L1_R1 and so on)")
     parser.add_argument("--set", action="append", choices=SETS, help="only this test set (may be repeated)")
-    parser.add_argument("--seconds", type=float, default=20.0, help="time for a peer that is slow")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON; others in the file are kept")
+    parser.add_argument("--seconds", type=float, default=20.0, help="maximum time for slow peers")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, keeping others in the file")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in BENCHMARKS]
     if unknown:

@@ -39,13 +39,13 @@ class Dataset:
         return np.sign(self.scores)
 
     def counts(self) -> dict[str, int]:
-        """How many positions are won, lost and drawn."""
+        """The number of positions that are won, lost and drawn."""
         outcomes = self.outcomes
         names = (("win", 1), ("loss", -1), ("draw", 0))
         return {name: int((outcomes == sign).sum()) for name, sign in names}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the data set; the ending of the name chooses the format.
+        """Writes the data set in the format of the file extension.
 
         ``.npz``: the arrays ``boards`` and ``scores``. ``.parquet`` (with pyarrow): a column per cell, named ``a1`` to
         ``g6`` as in the UCI data set, and ``score`` and ``class``. ``.data`` or ``.csv``: the lines of the UCI data set.
@@ -65,7 +65,7 @@ class Dataset:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Dataset:
-        """Reads what ``save`` wrote as .npz."""
+        """Reads a data set that ``save`` wrote as .npz."""
         import numpy as np
 
         with np.load(path) as arrays:
@@ -94,7 +94,7 @@ class Dataset:
             import pyarrow
             import pyarrow.parquet
         except ImportError as error:
-            raise ImportError("writing Parquet takes pyarrow: pip install 'claimeven[data]'") from error
+            raise ImportError("writing Parquet requires pyarrow: pip install 'claimeven[data]'") from error
         names, cells = self._cells()
         columns: dict[str, Any] = {name: cells[:, index] for index, name in enumerate(names)}
         columns["score"] = self.scores

@@ -1,4 +1,4 @@
-"""Kaggle ConnectX: our players as its agents, and the files of a submission.
+"""Kaggle ConnectX: built-in players as its agents, and submissions.
 
 >>> from claimeven import kaggle
 >>> kaggle.agent({'board': [0] * 42, 'mark': 1}, {'columns': 7, 'rows': 6, 'inarow': 4})
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     import os
 
 MAX_BYTES = 100_000_000
-"""The largest submission that Kaggle takes."""
+"""The maximum size of a submission."""
 
 
 def make_agent(text: str = "perfect", *, fallback: str = "mcts:sims=1000000") -> Callable[[Any, Any], int]:
-    """A Kaggle agent that plays like one of our players.
+    """A Kaggle agent that plays like a built-in player.
 
-    It thinks for at most three quarters of the time that a move may take, and leaves the overage time alone. Boards that
-    the player cannot play, and those that are too large to be solved, are played by the fallback.
+    It uses at most three quarters of the time per move and none of the overage time. The fallback plays boards that the
+    player does not support or that are too large to be solved.
     """
     players: dict[Setup, Agent] = {}
 
@@ -58,14 +58,14 @@ def make_agent(text: str = "perfect", *, fallback: str = "mcts:sims=1000000") ->
 
 
 def _field(record: Any, name: str, default: Any) -> Any:
-    """Kaggle passes objects that are dictionaries too, and some runners plain dictionaries."""
+    """A field of an object or a dictionary, as runners pass either."""
     if isinstance(record, Mapping):
         return record.get(name, default)
     return getattr(record, name, default)
 
 
 agent: Callable[[Any, Any], int] = make_agent()
-"""The agent that plays perfectly."""
+"""An agent that plays perfectly."""
 
 _MAIN = '''\
 """A ConnectX agent of the package claimeven: {agent}."""
@@ -91,9 +91,9 @@ def agent(observation, configuration):
 def pack(agent: str = "perfect", output: str | os.PathLike[str] = "submission.tar.gz") -> Path:
     """Writes a submission: main.py, and this package with its native module, books and network.
 
-    A network of your own (``zero:model=FILE``) becomes part of it.
+    Your own network (``zero:model=FILE``) is included.
     """
-    text = Agent(agent).text  # An error for an unknown player comes now.
+    text = Agent(agent).text  # Raises an error for an unknown player.
     output = Path(output)
     package = Path(__file__).parent
     native = util.find_spec("claimeven._native")
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser(
         "pack",
-        help="write a submission with one of our players",
+        help="write a submission with a built-in player",
         description="Write a submission: main.py, and the package with its native module, book and network.",
         epilog="Example: claimeven kaggle pack level:10 -o submission.tar.gz",
     )

@@ -1,4 +1,4 @@
-"""States, a game and a bot like those of OpenSpiel's ``pyspiel``, on our rules and players.
+"""States, a game and a bot like those of OpenSpiel's ``pyspiel``, with our rules and players.
 
 >>> from claimeven import openspiel
 >>> state = openspiel.load_game().new_initial_state()
@@ -24,7 +24,7 @@ TERMINAL_PLAYER = -4
 
 
 class Game:
-    """The game, by the parameters of OpenSpiel."""
+    """The game, with the parameters of OpenSpiel."""
 
     def __init__(self, rows: int = 6, columns: int = 7, x_in_row: int = 4) -> None:
         self.setup = Setup(columns, rows, x_in_row)
@@ -136,7 +136,7 @@ class State:
 
 
 class ConnectFourBot:
-    """One of our players as an OpenSpiel bot, for our states and those of ``pyspiel``."""
+    """A built-in player as an OpenSpiel bot, for our states and those of ``pyspiel``."""
 
     def __init__(self, agent: str = "perfect", *, seed: int = 1) -> None:
         self._agent = Agent(agent, seed=seed)
@@ -150,13 +150,13 @@ class ConnectFourBot:
         return [(a, 1.0 if a == action else 0.0) for a in state.legal_actions()], action
 
     def restart(self) -> None:
-        """Nothing is kept from game to game."""
+        """Does nothing: no state is kept between games."""
 
     def restart_at(self, state: Any) -> None:
-        """Nothing is kept from game to game."""
+        """Does nothing: no state is kept between games."""
 
     def inform_action(self, state: Any, player: int, action: int) -> None:
-        """The state tells all that is needed."""
+        """Does nothing: the state contains all moves."""
 
     def provides_policy(self) -> bool:
         return False

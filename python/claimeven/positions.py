@@ -21,8 +21,8 @@ def random(
 ) -> NDArray[np.uint8]:
     """Boards of unfinished games after random moves.
 
-    ``plies`` is the number of discs, or a range of which each board has a random one. The first boards do not depend on
-    how many are asked for.
+    ``plies`` is the number of discs, or a range from which the number for each board is drawn. The first boards do not
+    depend on ``n``.
 
     >>> from claimeven import positions
     >>> boards = positions.random(1000, plies=12, seed=7)
@@ -41,7 +41,7 @@ def all(
 ) -> NDArray[np.uint8]:
     """All distinct boards with this many discs on which the game is not over.
 
-    Without ``mirrored``, of two mirror images there is only one.
+    With ``mirrored=False``, only one of two mirror images is included.
 
     >>> from claimeven import positions
     >>> [len(positions.all(plies)) for plies in range(5)]

@@ -2,7 +2,7 @@
 
 const CELL = 48;
 const COLOURS = ["#f6f8fb", "#d8343c", "#f5c518"];
-// What distinguishes the discs besides their colours: a cross and a ring.
+// The shapes that distinguish the discs besides their colours: a cross and a ring.
 const MARKS = ["", "M-6-6 6 6M-6 6 6-6", "M-6 0a6 6 0 1 0 12 0 6 6 0 1 0-12 0"];
 
 function element(name, attributes, ...children) {
@@ -15,7 +15,7 @@ function element(name, attributes, ...children) {
   return made;
 }
 
-/** The empty board with its buttons; the functions that change it are called when the model changes. */
+/** The empty board with its buttons, and the functions that update it when the model changes. */
 function makeBoard(rows, cols, play) {
   const [width, height] = [cols * CELL, rows * CELL];
   const svg = element("svg", {

@@ -5,7 +5,7 @@
 >>> board.position.ply
 4
 
-It takes anywidget: ``pip install 'claimeven[notebook]'``.
+It requires anywidget: ``pip install 'claimeven[notebook]'``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ try:
     import anywidget
     import traitlets
 except ImportError as error:  # pragma: no cover
-    raise ImportError("the widget takes anywidget: pip install 'claimeven[notebook]'") from error
+    raise ImportError("the widget requires anywidget: pip install 'claimeven[notebook]'") from error
 
 from claimeven._native import Agent, Limits, Position, Setup
 from claimeven._solver import Solver
@@ -63,7 +63,7 @@ class BoardWidget(anywidget.AnyWidget):
         show_values: bool = True,
         seconds: float = 2.0,
     ) -> None:
-        """``opponent`` answers every move; ``seconds`` is the time limit for exact values."""
+        """``opponent`` replies to every move; ``seconds`` is the time limit for exact values."""
         if isinstance(position, str):
             position = Position(position, setup)
         elif setup is not None and setup != position.setup:
@@ -80,7 +80,7 @@ class BoardWidget(anywidget.AnyWidget):
         self._show()
 
     def play(self, column: int) -> None:
-        """Plays a move, and the opponent's answer."""
+        """Plays a move and the opponent's reply."""
         self._push(column)
         if self._opponent is not None and not self.position.is_over:
             self._show_board(f"{self._opponent.text} is thinking")
@@ -88,7 +88,7 @@ class BoardWidget(anywidget.AnyWidget):
         self._show()
 
     def undo(self) -> None:
-        """Takes back a move, or a move and its answer."""
+        """Takes back a move, or a move and the reply to it."""
         while self._earlier:
             self.position = self._earlier.pop()
             if self._opponent is None or self.position.player == self._person:
@@ -98,7 +98,7 @@ class BoardWidget(anywidget.AnyWidget):
     def _set_up(self, position: Position) -> None:
         self.position = position
         self._person: int = position.player
-        """Who plays against the opponent: the side that was to move."""
+        """The player against the opponent, 1 or 2: the side that was to move."""
         moves = position.moves or ""
         self._earlier: list[Position] = [Position(moves[:ply], self._setup) for ply in range(len(moves))]
         """The positions before this one."""
@@ -147,7 +147,7 @@ class BoardWidget(anywidget.AnyWidget):
             self.values = self._values()
 
     def _show_board(self, message: str) -> None:
-        """Shows the discs at once; values take longer and follow."""
+        """Shows the discs immediately; values take longer and follow."""
         position, setup = self.position, self._setup
         with self.hold_sync():
             self.values = [""] * setup.cols
@@ -177,6 +177,6 @@ def _short(score: int, child: Position) -> str:
     if score == 0:
         return "="
     empty = child.setup.cells - child.ply
-    # The discs that the winner still had before the move, less those that the score leaves.
+    # The discs that the winner had left before the move, minus those that the score leaves.
     moves = (empty + 2) // 2 + 1 - score if score > 0 else (empty + 1) // 2 + 1 + score
     return f"{'W' if score > 0 else 'L'}{moves}"

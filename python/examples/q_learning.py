@@ -1,4 +1,4 @@
-"""A linear player learns from games against a random one, in a vector environment of 256 games."""
+"""Q-learning with a linear model against a random player, in a vector environment of 256 games."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from claimeven.envs.gymnasium import ConnectFourVectorEnv
 env = ConnectFourVectorEnv(256, opponent="random", autoreset_mode="SameStep")
 observations, infos = env.reset(seed=1)
 weights = np.zeros((7, 84))
-chance = np.random.default_rng(1)
+rng = np.random.default_rng(1)
 won = []
 for step in range(3000):
     features = observations.reshape(256, 84).astype(np.float64)
     values = np.where(infos["action_mask"] == 1, features @ weights.T, -np.inf)
     greedy = values.argmax(axis=1)
-    random = np.where(infos["action_mask"] == 1, chance.random((256, 7)), -1).argmax(axis=1)
-    actions = np.where(chance.random(256) < 0.1, random, greedy)
+    random = np.where(infos["action_mask"] == 1, rng.random((256, 7)), -1).argmax(axis=1)
+    actions = np.where(rng.random(256) < 0.1, random, greedy)
     observations, rewards, terminated, _, infos = env.step(actions)
     after = observations.reshape(256, 84) @ weights.T
     target = rewards + np.where(terminated, 0, 0.95 * after.max(axis=1))

@@ -1,4 +1,4 @@
-"""Environments, and the checks of those who own their interfaces."""
+"""Environments, and the official checks of their interfaces."""
 
 import warnings
 from typing import Any
@@ -35,11 +35,11 @@ def test_pettingzoos_own_tests(zoo: Any, size: dict[str, int], capsys: pytest.Ca
     assert "turns per second" in capsys.readouterr().out
 
 
-def test_the_environment_is_that_of_pettingzoo(zoo: Any) -> None:
+def test_the_environment_matches_pettingzoo(zoo: Any) -> None:
     """Step by step on random games, illegal moves among them."""
     theirs_module = pytest.importorskip("pettingzoo.classic.connect_four_v3")
     ours, theirs = zoo.env(), theirs_module.env()
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for game in range(60):
         ours.reset(seed=game)
         theirs.reset(seed=game)
@@ -56,12 +56,12 @@ def test_the_environment_is_that_of_pettingzoo(zoo: Any) -> None:
             if not (own[2] or own[3]):
                 mask = own[0]["action_mask"]
                 legal = np.flatnonzero(mask)
-                action = int(chance.choice(legal if chance.random() < 0.99 else np.arange(7)))
+                action = int(rng.choice(legal if rng.random() < 0.99 else np.arange(7)))
             ours.step(action)
             theirs.step(action)
 
 
-def test_pettingzoo_makes_it(zoo: Any) -> None:
+def test_pettingzoo_make(zoo: Any) -> None:
     import pettingzoo
 
     if not hasattr(pettingzoo, "make"):
@@ -86,7 +86,7 @@ def test_gymnasiums_own_check(opponent: str) -> None:
         check_env(env.unwrapped)
 
 
-def test_rewards_are_those_of_the_game() -> None:
+def test_rewards_match_the_result() -> None:
     env = ConnectFourEnv("random", first="agent")
     results = []
     for seed in range(60):
@@ -109,7 +109,7 @@ def test_rewards_are_those_of_the_game() -> None:
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("setup", [Setup(), Setup(9, 7, 4), Setup(10, 8, 4), Setup(4, 4, 3, "lines")])
-def test_games_of_a_vector_are_games_by_the_rules(mode: AutoresetMode, setup: Setup) -> None:
+def test_games_of_a_vector_follow_the_rules(mode: AutoresetMode, setup: Setup) -> None:
     """Every game is replayed on positions."""
     env = ConnectFourVectorEnv(16, setup=setup, autoreset_mode=mode)
     observations, infos = env.reset(seed=3)
@@ -147,7 +147,7 @@ def test_games_of_a_vector_are_games_by_the_rules(mode: AutoresetMode, setup: Se
     assert finished > 16
 
 
-def test_a_vector_environment_is_like_gymnasiums_own() -> None:
+def test_a_vector_environment_matches_gymnasiums_own() -> None:
     """The same spaces, shapes and types as a vector of single environments."""
     ours = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="vector_entry_point")
     theirs = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="sync")
@@ -190,7 +190,7 @@ def test_seeds_repeat_games_and_arrays_are_written_in_place() -> None:
     assert first is not second and first.sum() == 0
 
 
-def test_vector_environments_refuse_bad_input() -> None:
+def test_vector_environments_reject_bad_input() -> None:
     env = ConnectFourVectorEnv(4, autoreset_mode="Disabled")
     with pytest.raises(ValueError, match="must be reset"):
         env.step(np.zeros(4, np.int64))

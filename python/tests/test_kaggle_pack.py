@@ -21,7 +21,7 @@ def test_the_agent_plays_every_board(size: tuple[int, int, int]) -> None:
     assert 0 <= kaggle.agent(observation(columns * rows), configuration) < columns
 
 
-def test_a_packed_agent_takes_nothing_but_its_folder(tmp_path: Path) -> None:
+def test_a_packed_agent_needs_only_its_folder(tmp_path: Path) -> None:
     """It is loaded as Kaggle does, by a Python without the installed package or NumPy."""
     network = tmp_path / "own.safetensors"
     Network.untrained(Setup(), blocks=1, channels=8).save(network)
@@ -49,7 +49,7 @@ print(agent({observation()!r}, {{'columns': 7, 'rows': 6, 'inarow': 4, 'actTimeo
         assert result.stdout.strip() in ((expected,) if expected else tuple("0123456"))
 
 
-def test_the_command_refuses_unknown_players(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_rejects_unknown_players(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert kaggle.main(["pack", "nobody", "-o", str(tmp_path / "x.tar.gz")]) == 2
     assert "unknown player 'nobody'" in capsys.readouterr().err
     assert kaggle.main(["pack", "level:3", "-o", str(tmp_path / "x.tar.gz")]) == 0

@@ -12,7 +12,7 @@ from claimeven import Agent, Limits, Network, Position, Setup, Solver, positions
 
 
 def centre(position: Position) -> int:
-    """An agent of one line."""
+    """A one-line agent."""
     return min(position.legal_moves, key=lambda column: abs(column - 4))
 
 
@@ -77,7 +77,7 @@ def test_bad_input_is_a_value_error_that_names_it(call: object, message: str) ->
 def test_own_agents_play_matches() -> None:
     result = claimeven.match(Blocker, centre, games=20, threads=2)
     assert result.players == ("Blocker", "centre")
-    # One more is made before the first game, to find out whether it can play.
+    # One more is created before the first game, to check that it can play.
     assert result.results.games == 20 == len(result.games) and Blocker.games == 21
     assert result.elo.low < result.elo.estimate < result.elo.high
     assert result.score.estimate > 0.5
@@ -88,7 +88,7 @@ def test_own_agents_play_matches() -> None:
     assert [game.moves for game in same.games] == [game.moves for game in result.games]
 
 
-def test_errors_of_own_agents_are_raised_or_lose() -> None:
+def test_errors_of_own_agents_are_raised_or_forfeit_the_game() -> None:
     def broken(position: Position) -> int:
         raise ZeroDivisionError("oops")
 
@@ -102,9 +102,9 @@ def test_errors_of_own_agents_are_raised_or_lose() -> None:
         claimeven.match(broken, "random")
     with pytest.raises(ValueError, match="no column 99"):
         claimeven.match("random", illegal)
-    with pytest.raises(TypeError, match="returns a column"):
+    with pytest.raises(TypeError, match="must return a column"):
         claimeven.tournament(["random", text])
-    with pytest.raises(TypeError, match="a player is"):
+    with pytest.raises(TypeError, match="a player must be"):
         claimeven.match(3, "random")  # type: ignore[arg-type]
     lost = claimeven.match(broken, "random", games=4, forfeit=True)
     assert lost.results.lost == 4 and {game.reason for game in lost.games} == {"forfeit"}
@@ -174,7 +174,7 @@ def test_a_network_predicts() -> None:
 
 
 def test_a_network_predicts_well() -> None:
-    """Its best moves are best moves, mostly."""
+    """Its preferred moves mostly keep the result."""
     boards = positions.random(300, plies=(8, 24), seed=8)
     scores = Solver().scores_batch(boards)
     chosen = Network().predict(boards)[0].argmax(axis=1)
@@ -183,7 +183,7 @@ def test_a_network_predicts_well() -> None:
     assert kept.mean() > 0.8
 
 
-def test_weights_come_and_go(tmp_path: Path) -> None:
+def test_weights_can_be_read_and_replaced(tmp_path: Path) -> None:
     network = Network.untrained(Setup(5, 4, 3), blocks=1, channels=8)
     weights = network.weights
     assert weights["stem.conv"].shape == (8, 7, 3, 3) and network.blocks == 1
@@ -194,7 +194,7 @@ def test_weights_come_and_go(tmp_path: Path) -> None:
     zeros = network.with_weights({"policy.columns.weight": weights["policy.columns.weight"] * 0})
     policy, _ = zeros.predict([Position("", Setup(5, 4, 3))])
     np.testing.assert_allclose(policy, 0.2, atol=1e-6)
-    with pytest.raises(ValueError, match="no weights are called 'x'"):
+    with pytest.raises(ValueError, match="unknown weights 'x'"):
         network.with_weights({"x": weights["stem.conv"]})
     with pytest.raises(ValueError, match="have shape"):
         network.with_weights({"stem.conv": weights["stem.gain"]})

@@ -74,8 +74,8 @@ def test_positions_are_values() -> None:
 
 
 @pytest.mark.parametrize("setup", [Setup(), Setup(9, 7, 5), Setup(5, 4, 3, "lines"), Setup(12, 9)])
-def test_every_notation_leads_back(setup: Setup) -> None:
-    chance = random.Random(3)
+def test_every_notation_round_trips(setup: Setup) -> None:
+    rng = random.Random(3)
     for _ in range(30):
         position = Position("", setup)
         while not position.is_over:
@@ -92,7 +92,7 @@ def test_every_notation_leads_back(setup: Setup) -> None:
             assert position.legal_moves == [
                 column for column in range(1, setup.cols + 1) if board[0, column - 1] == 0
             ]
-            position = position.play(chance.choice(position.legal_moves))
+            position = position.play(rng.choice(position.legal_moves))
         assert position.legal_moves == []
         assert position.is_draw == (position.winner is None)
 
@@ -106,7 +106,7 @@ def test_a_won_game_shows_its_row() -> None:
     assert Position("121212").threats(1) == [(1, 4)]
 
 
-def test_arrays_are_read_however_they_lie_in_memory() -> None:
+def test_arrays_of_any_memory_layout_are_read() -> None:
     boards = positions.random(50, plies=(0, 30), seed=2)
     same = positions.from_array(boards)
     read_only = boards.copy()
@@ -119,16 +119,16 @@ def test_arrays_are_read_however_they_lie_in_memory() -> None:
 
 @pytest.mark.parametrize("setup", [Setup(), Setup(7, 6, 5), Setup(8, 5), Setup(5, 4, 3, "lines"), Setup(9, 7, 5)])
 def test_games_and_positions_play_alike(setup: Setup) -> None:
-    """With every kind of number that is a column."""
-    chance = random.Random(7)
+    """With every type of number that can be a column."""
+    rng = random.Random(7)
     numbers = [int, np.int64, np.uint8, lambda column: Column(column), lambda column: str(column)]
     for _ in range(40):
         game, position = Game("", setup), Position("", setup)
         while not game.is_over:
             assert game.position == position
             assert (game.legal_moves, game.player) == (position.legal_moves, position.player)
-            column = chance.choice(game.legal_moves)
-            before, number = position, chance.choice(numbers)
+            column = rng.choice(game.legal_moves)
+            before, number = position, rng.choice(numbers)
             position = position.play(number(column))
             game.play(column if number is numbers[-1] else number(column))
             assert before.ply == position.ply - 1 == len(game) - 1
@@ -139,7 +139,7 @@ def test_games_and_positions_play_alike(setup: Setup) -> None:
 
 
 class Column:
-    """Something that counts as an int."""
+    """An object that converts to an int."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -148,7 +148,7 @@ class Column:
         return self.number
 
 
-def test_play_refuses_what_is_not_a_column() -> None:
+def test_play_rejects_invalid_columns() -> None:
     for wrong in (None, 1.5, "x", [4], object()):
         with pytest.raises((TypeError, ValueError)):
             Position().play(wrong)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from claimeven import Position, Setup, Solver, _native, datasets, positions
 
 
 def naive_score(position: Position, alpha: int = -100, beta: int = 100) -> int:
-    """A second opinion: plain alpha-beta."""
+    """A reference implementation: plain alpha-beta."""
     empty = position.setup.cells - position.ply
     if position.is_over:
         return 0 if position.is_draw else -(empty // 2 + 1)
@@ -27,7 +27,7 @@ def naive_score(position: Position, alpha: int = -100, beta: int = 100) -> int:
     return alpha
 
 
-def test_scores_are_those_of_a_naive_search() -> None:
+def test_scores_match_a_naive_search() -> None:
     setup = Setup(4, 4, 3)
     solver = Solver()
     boards = positions.random(60, plies=(6, 12), seed=5, setup=setup)
@@ -84,8 +84,8 @@ def with_cells(*cells: tuple[int, int, int, int]) -> np.ndarray:
     ("boards", "message"),
     [
         (board(shape=(6, 7)), r"shape \(n, rows, cols\), not \[6, 7\]"),
-        (board(shape=(1, 40, 7)), "not 40|do not belong"),
-        (board(shape=(1, 0, 7)), "rows|do not belong"),
+        (board(shape=(1, 40, 7)), "not 40|do not match"),
+        (board(shape=(1, 0, 7)), "rows|do not match"),
         (board(dtype=np.float64), "dtype uint8 or int8, not float64"),
         (board(dtype=np.int64), "not int64"),
         (board(dtype=np.bool_), "not bool"),
@@ -109,7 +109,7 @@ def test_bad_boards_are_a_value_error_with_index_and_reason(boards: object, mess
         claimeven.Network().predict(boards)  # type: ignore[arg-type]
 
 
-def test_other_bad_input_is_refused() -> None:
+def test_other_bad_input_is_rejected() -> None:
     with pytest.raises(ValueError, match="expected 1 to"):
         Solver(threads=0)
     with pytest.raises(ValueError, match="expected 1 to"):
@@ -132,7 +132,7 @@ def test_other_bad_input_is_refused() -> None:
         positions.random(1, plies=40, setup=Setup(7, 7, 2))
 
 
-def test_random_positions_depend_on_the_seed_alone() -> None:
+def test_random_positions_depend_only_on_the_seed() -> None:
     boards = positions.random(100, plies=(4, 20), seed=1)
     assert (boards == positions.random(200, plies=(4, 20), seed=1)[:100]).all()
     assert (boards != positions.random(100, plies=(4, 20), seed=2)).any()
@@ -154,7 +154,7 @@ def test_progress_is_reported_to_the_end(capsys: pytest.CaptureFixture[str]) -> 
         Solver().score_batch(positions.random(2000, plies=14), progress=fail)
 
 
-def test_all_positions_are_those_that_are_known() -> None:
+def test_all_positions_match_the_known_counts() -> None:
     # The numbers of all positions are published; none is finished before ply 7.
     assert [len(positions.all(plies)) for plies in range(7)] == [1, 7, 49, 238, 1120, 4263, 16422]
     every = {position.key for position in positions.from_array(positions.all(5))}
@@ -192,8 +192,8 @@ def test_threads_may_share_players_and_networks() -> None:
     texts = ["", "44", "4455", "121212"]
     expected = [[agent(text) for text in texts], network.predict(texts)[0].tolist()]
     with ThreadPoolExecutor(4) as pool:
-        answers = pool.map(lambda _: [[agent(text) for text in texts], network.predict(texts)[0].tolist()], range(20))
-        assert all(answer == expected for answer in answers)
+        results = pool.map(lambda _: [[agent(text) for text in texts], network.predict(texts)[0].tolist()], range(20))
+        assert all(result == expected for result in results)
 
 
 def test_threads_may_share_a_solver() -> None:
@@ -216,7 +216,7 @@ def test_threads_may_share_a_solver() -> None:
 def interrupted(work: str) -> list[str]:
     """Runs a program in which another thread computes for a while, then presses Ctrl-C; returns what it prints.
 
-    The other thread gets no further than its first line if the work keeps the interpreter's lock.
+    The other thread does not get past its first line if the work keeps the interpreter's lock.
     """
     program = f"""
 import os, signal, tempfile, threading, time
@@ -320,7 +320,7 @@ def test_a_panic_becomes_an_exception() -> None:
     assert Solver().score("4455") == 18
 
 
-def test_huge_arrays_are_refused_before_they_fill_the_memory() -> None:
+def test_huge_arrays_are_rejected_before_they_fill_the_memory() -> None:
     huge = np.broadcast_to(np.zeros((6, 7), np.uint8), (10**12, 6, 7))
     for use in (Solver().score_batch, Solver().scores_batch, claimeven.Network().predict, claimeven.Network().planes):
         with pytest.raises(ValueError, match="1000000000000 boards are too many"):

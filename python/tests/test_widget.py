@@ -23,7 +23,7 @@ def test_the_widget_in_a_browser(tmp_path: Path) -> None:
     node = shutil.which("node")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if node is None or chromium is None or not (WEB / "node_modules" / "@playwright").exists():
-        pytest.skip("the browser test of the widget takes Node.js, Chromium and npm's packages in web/")
+        pytest.skip("the browser test of the widget requires Node.js, Chromium and npm's packages in web/")
     script = HERE / "widget_browser.mjs"
     screenshot = tmp_path / "widget.png"
     with hosted(BoardWidget("4455")) as board:
@@ -55,13 +55,13 @@ def test_a_game_on_the_widget() -> None:
     assert board.moves == ""
 
 
-def test_an_opponent_answers() -> None:
+def test_an_opponent_replies() -> None:
     board = BoardWidget("", setup=Setup(5, 4, 3), opponent="random", show_values=False)
     board.play(3)
     assert board.position.ply == 2
     board.undo()
     assert board.position.ply == 0
-    # A game that the person has won ends without an answer, so only one move is taken back.
+    # A game that the person has won ends without a reply, so only one move is taken back.
     won = BoardWidget("121212", opponent="random", show_values=False)
     won.play(1)
     assert won.position.winner == 1
@@ -84,7 +84,7 @@ def test_a_position_without_moves_is_explored() -> None:
     assert board.position == position and board.moves == ""
 
 
-def test_short_values_are_those_of_the_solver() -> None:
+def test_short_values_match_the_solver() -> None:
     solver = Solver()
     for position in positions.from_array(positions.random(50, plies=(10, 36), seed=3)):
         for column in position.legal_moves:

@@ -43,7 +43,7 @@ try {
   await page.keyboard.press(" ");
   await expecting(moves).toHaveValue("4455322");
 
-  // Setting up: a won game shows its row, a wrong text is refused.
+  // Setting up: a won game shows its row, and an invalid text is rejected.
   await moves.fill("1212121");
   await moves.press("Enter");
   await expecting(status).toHaveText("X (red) wins");
@@ -68,7 +68,7 @@ try {
   await page.getByLabel("exact values").check();
   await expecting(page.locator(".claimeven-value").nth(3)).toHaveText(/^[WL]\d+$|^=$/);
 
-  // An opponent answers; undo takes its answer back too.
+  // An opponent replies; undo also takes its reply back.
   await page.goto(opponent);
   await column(3).click();
   await expecting(discs(1)).toHaveCount(1);

@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
     println!("random against random, whole games from the empty board");
     for threads in [1, cores] {
-        let (games, seconds, _) = play(["random", "random"], &Openings::None, 20_000, threads)?;
+        let (games, seconds, _) =
+            play_match(["random", "random"], &Openings::None, 20_000, threads)?;
         println!("  {threads} threads: {:.0} games a second", games as f64 / seconds);
     }
 
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (["alphabeta:depth=8", "alphabeta:depth=7"], 200),
         (["mcts:sims=1000", "mcts:sims=500"], 200),
     ] {
-        let (games, seconds, thinking) = play(players, &Openings::Balanced(6), games, 1)?;
+        let (games, seconds, thinking) = play_match(players, &Openings::Balanced(6), games, 1)?;
         print_overhead(&players.join(" against "), games, seconds, thinking);
     }
 
@@ -36,9 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tournament = Tournament::new(&plan)?;
     let folder = tempfile::tempdir()?;
     let start = Instant::now();
-    let tally = tournament.run(Some(&folder.path().join("games.jsonl")), 1, |_| {})?;
+    let results = tournament.run(Some(&folder.path().join("games.jsonl")), 1, |_| {})?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = tally.report(&plan);
+    let report = results.report(&plan);
     assert_eq!(report.games, 1000);
     let thinking =
         report.players.iter().map(|player| player.ms_per_move * player.moves as f64 / 1e3).sum();
@@ -53,14 +54,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Plays a match; returns the number of games, their seconds, and the seconds of the players'
 /// searches.
-fn play(
+fn play_match(
     players: [&str; 2],
     openings: &Openings,
     games: u64,
     threads: usize,
 ) -> Result<(u64, f64, f64), Box<dyn Error>> {
     let [first, second]: [AgentSpec; 2] = [players[0].parse()?, players[1].parse()?];
-    // The openings of many matches are chosen once.
+    // Choosing the openings is not measured.
     let openings = openings.choose(Setup::STANDARD, games as usize / 2, 1)?;
     let planned = Match::new(Setup::STANDARD, [&first, &second], &openings)
         .with_pairs(games / 2)

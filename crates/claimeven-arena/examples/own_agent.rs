@@ -1,4 +1,4 @@
-//! Your own player in a tournament with three others.
+//! Your own player in a tournament with three built-in ones.
 //!
 //! Run it with `cargo run --release --example own_agent`.
 

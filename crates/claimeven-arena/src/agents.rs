@@ -235,7 +235,9 @@ pub static AGENTS: &[AgentKind] = &[
         build: |settings| {
             let number = settings.whole("level").expect("a level has a number") as usize;
             let options = Options::default().with_books(embedded_books());
-            player(Level::new(number, options, settings.seed()).expect("there is that level"))
+            player(
+                Level::new(number, options, settings.seed()).expect("the number has been checked"),
+            )
         },
     },
     AgentKind {
@@ -291,7 +293,7 @@ const TIES: Parameter = Parameter {
     values: Values::Word(&["centre", "first", "last", "random"]),
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what building a player gives")]
+#[expect(clippy::unnecessary_wraps, reason = "the return type of the builders")]
 fn player(agent: impl Agent + 'static) -> Built {
     Ok(Box::new(agent))
 }
@@ -315,12 +317,12 @@ fn depth_parameters(settings: &Settings) -> Result<DepthParameters, AgentError> 
     })
 }
 
-/// The time per move that a player has been given.
+/// The player's time limit per move.
 fn move_time(settings: &Settings) -> Option<Duration> {
     settings.whole("ms").map(Duration::from_millis)
 }
 
-/// The simulations of a player: unlimited if it has a limit of time instead.
+/// The number of simulations: unlimited if the player has a time limit instead.
 fn simulations(settings: &Settings) -> u64 {
     let has_time = settings.is_timed || settings.whole("ms").is_some();
     match settings.text("sims") {
@@ -398,9 +400,9 @@ fn perfect(settings: &Settings) -> Built {
 fn external(settings: &Settings) -> Built {
     let ms = |name| Duration::from_millis(settings.whole(name).expect("it has a default"));
     player(External {
-        command: settings.text("cmd").expect("a player without it is refused").to_owned(),
+        command: settings.text("cmd").expect("the command is required").to_owned(),
         time: ms("ms"),
-        patience: ms("wait"),
+        grace: ms("wait"),
         seed: settings.seed(),
         pool: settings.engines().cloned(),
         engine: None,
@@ -418,7 +420,7 @@ mod tests {
     use crate::AgentSpec;
 
     #[test]
-    fn players_have_a_tree_if_their_kind_says_so() {
+    fn players_have_a_tree_according_to_their_kind() {
         let setup = Setup::STANDARD;
         let position = Position::from_moves(setup, "11112222").unwrap();
         let limits = Limits { depth: Some(2), ..Limits::default() };
@@ -441,7 +443,7 @@ mod tests {
         let ms = std::time::Duration::from_millis(60);
         for text in ["mcts:ms=60", "zero:ms=60", "timed:ms=60", "timed", "mcts", "zero"] {
             let spec: AgentSpec = text.parse().unwrap();
-            // Those without a limit of their own have that of the game.
+            // Players without a limit of their own use that of the game.
             let own = spec.given("ms").is_some();
             let built = if own {
                 spec.build(Setup::STANDARD, 0)
@@ -452,7 +454,7 @@ mod tests {
             let decision = built.unwrap().decide(&position, &limits).unwrap();
             assert!(decision.stopped && decision.time >= ms, "{text}: {decision:?}");
         }
-        // A number of its own is kept.
+        // A given number of simulations is kept.
         let mut few =
             "mcts:sims=20".parse::<AgentSpec>().unwrap().build_timed(Setup::STANDARD, 0).unwrap();
         let decision = few.decide(&position, &Limits::default().with_time(ms)).unwrap();
@@ -470,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_plays_where_it_has_a_network_and_says_so_elsewhere() {
+    fn zero_plays_if_it_has_a_network_and_reports_an_error_otherwise() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();

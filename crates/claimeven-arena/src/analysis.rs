@@ -235,7 +235,7 @@ impl Analyzer {
         match position.setup().ruleset() {
             Ruleset::Standard => self.solve(position, &exact, &mut analysis),
             Ruleset::Lines if LineMargins::can_solve(position) => {
-                // Keep what was found within the time.
+                // Keep what was found in time.
                 let _ = self.count_lines(position, &exact, &mut analysis);
             }
             Ruleset::Lines => {}
@@ -254,7 +254,7 @@ impl Analyzer {
         let nodes = self.solver.nodes();
         let mut left = position.legal().count() as u32;
         let mut best: Option<(Score, Column)> = None;
-        let mut most: Option<Score> = None;
+        let mut highest: Option<Score> = None;
         for column in position.legal_from_centre() {
             let child = after(position, column);
             // Each move gets a share of the time, so that a hard one leaves time for the others.
@@ -274,13 +274,13 @@ impl Analyzer {
                 at_most: high.sign(),
                 no_loss_within: if bounds.exact().is_some() { 0 } else { safe },
             });
-            most = most.max(Some(high));
-            if best.is_none_or(|(least, _)| low > least) {
+            highest = highest.max(Some(high));
+            if best.is_none_or(|(lowest, _)| low > lowest) {
                 best = Some((low, column));
             }
         }
         // The best move is known if no other can be better.
-        if let Some((_, column)) = best.filter(|(least, _)| Some(*least) == most) {
+        if let Some((_, column)) = best.filter(|(lowest, _)| Some(*lowest) == highest) {
             analysis.value = analysis.columns[column.index()].and_then(|known| known.value);
             if analysis.is_exact() {
                 analysis.pv.push(column);
@@ -318,17 +318,17 @@ impl Analyzer {
 }
 
 /// The minimum depth of an estimate, which takes microseconds.
-const LEAST_DEPTH: u32 = 3;
+const MIN_DEPTH: u32 = 3;
 
-/// Adds the estimate of iterative deepening, and what it has proven.
+/// Adds the estimate of iterative deepening, and the bounds it has proven.
 fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
     let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
     let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };
     let limits = Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
     let Ok(mut decision) = searcher.decide(position, &limits) else { return };
-    if decision.stopped && decision.stats.depth < LEAST_DEPTH {
+    if decision.stopped && decision.stats.depth < MIN_DEPTH {
         // On a busy machine, the time may be up before the search starts.
-        let limits = Limits { time: None, ..limits }.with_depth(LEAST_DEPTH);
+        let limits = Limits { time: None, ..limits }.with_depth(MIN_DEPTH);
         let Ok(shallow) = searcher.decide(position, &limits) else { return };
         decision = shallow;
     }
@@ -403,13 +403,13 @@ mod tests {
             for &column in &analysis.pv {
                 game.play(column).unwrap();
             }
-            assert!(game.outcome().is_some(), "best play goes to the end");
+            assert!(game.outcome().is_some(), "the principal variation ends the game");
             assert_eq!(analysis.in_book, moves.len() <= 12);
         }
     }
 
     #[test]
-    fn without_time_moves_have_bounds() {
+    fn unsolved_moves_have_bounds() {
         let limits = AnalysisLimits { time: Some(Duration::from_millis(60)), cancel: None };
         let position = position(10, 8, Ruleset::Standard, "");
         let analysis = Analyzer::default().analyze(&position, &limits);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn unsolved_positions_get_an_opinion() {
+    fn unsolved_positions_have_an_estimate() {
         let limits = AnalysisLimits { time: Some(Duration::from_millis(300)), cancel: None };
         for (ruleset, moves) in [(Ruleset::Lines, "4453"), (Ruleset::Standard, "55")] {
             let (cols, connect) = if ruleset == Ruleset::Lines { (7, 4) } else { (9, 5) };
@@ -448,7 +448,7 @@ mod tests {
             let position = Position::from_moves(setup, moves).unwrap();
             let analysis = Analyzer::default().analyze(&position, &limits);
             assert!(!analysis.is_exact() && analysis.value.is_none(), "{analysis:?}");
-            let estimate = analysis.estimate.expect("a search has an opinion");
+            let estimate = analysis.estimate.expect("the search has an estimate");
             assert!(estimate.depth >= 3 && estimate.pv.first() == Some(&estimate.column));
             let known = analysis.columns[estimate.column.index()].unwrap();
             assert!(known.at_least <= known.at_most);
@@ -460,10 +460,10 @@ mod tests {
 
     /// Proven bounds are compared with exact values of the same positions.
     #[test]
-    fn proven_bounds_are_true() {
+    fn proven_bounds_are_correct() {
         let short = AnalysisLimits { time: Some(Duration::from_millis(3)), cancel: None };
         let mut random = fastrand::Rng::with_seed(1);
-        let mut exact = Analyzer::default();
+        let mut analyzer = Analyzer::default();
         let (mut open, mut safe) = (0, 0);
         for _ in 0..60 {
             let mut position = Position::new(Setup::STANDARD);
@@ -475,18 +475,18 @@ mod tests {
             if position.outcome().is_some() {
                 continue;
             }
-            let hasty = Analyzer::default().analyze(&position, &short);
-            let truth = exact.analyze(&position, &AnalysisLimits::default());
-            for (hasty, truth) in hasty.columns.iter().zip(&truth.columns) {
-                let (Some(hasty), Some(truth)) = (hasty, truth) else { continue };
-                let value = truth.value.unwrap();
-                assert!(hasty.at_least <= value.sign() && value.sign() <= hasty.at_most);
-                assert!(hasty.value.is_none_or(|hasty| hasty == value));
+            let hurried = Analyzer::default().analyze(&position, &short);
+            let exact = analyzer.analyze(&position, &AnalysisLimits::default());
+            for (hurried, exact) in hurried.columns.iter().zip(&exact.columns) {
+                let (Some(hurried), Some(exact)) = (hurried, exact) else { continue };
+                let value = exact.value.unwrap();
+                assert!(hurried.at_least <= value.sign() && value.sign() <= hurried.at_most);
+                assert!(hurried.value.is_none_or(|hurried| hurried == value));
                 if let ExactValue::Loss(plies) = value {
-                    assert!(plies / 2 > hasty.no_loss_within, "{hasty:?} {value}");
+                    assert!(plies / 2 > hurried.no_loss_within, "{hurried:?} {value}");
                 }
-                open += u32::from(hasty.value.is_none());
-                safe += u32::from(hasty.no_loss_within > 0);
+                open += u32::from(hurried.value.is_none());
+                safe += u32::from(hurried.no_loss_within > 0);
             }
         }
         assert!(open > 20 && safe > 5, "{open} {safe}");

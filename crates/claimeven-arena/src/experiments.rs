@@ -1,4 +1,4 @@
-//! Experiments: claims of earlier projects measured again, and claims of our own.
+//! Experiments: claims of earlier projects tested again, and claims of our own.
 
 mod alphazero;
 mod exact;
@@ -24,7 +24,7 @@ pub use match_journal::MatchJournal;
 
 use crate::game::MatchError;
 use crate::openings::OpeningError;
-use crate::roster::write_guess;
+use crate::roster::write_suggestion;
 use crate::strength::EvaluateError;
 
 /// A claim and its test.
@@ -38,8 +38,8 @@ pub struct Experiment {
     pub claim: &'static str,
     /// Who made the claim.
     pub origin: Origin,
-    /// Whether it counts and times single searches, all of them on this machine. Others hand games and
-    /// positions to other machines if there are any.
+    /// Whether it counts and times single searches, which always run on this machine. Other
+    /// experiments distribute games and positions to other machines if there are any.
     pub runs_here: bool,
     run: fn(&Lab) -> Result<Finding, ExperimentError>,
 }
@@ -82,7 +82,7 @@ pub enum ExperimentError {
     NoPosition,
     /// A finished match cannot be written to the journal.
     Journal(String),
-    /// Other machines cannot do it.
+    /// Other machines failed.
     Work(WorkError),
     /// The experiment was cancelled.
     Cancelled,
@@ -165,7 +165,7 @@ impl std::error::Error for ExperimentError {
     }
 }
 
-/// An unknown name of an experiment.
+/// The name of an unknown experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownExperiment(pub String);
 
@@ -174,7 +174,7 @@ impl fmt::Display for UnknownExperiment {
         let UnknownExperiment(name) = self;
         let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
         write!(f, "unknown experiment '{name}'")?;
-        write_guess(f, name, &names)?;
+        write_suggestion(f, name, &names)?;
         write!(f, " (available: {})", names.join(", "))
     }
 }
@@ -202,7 +202,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "first-mover",
         title: "The first mover wins between equals",
-        claim: "When a player meets itself on the empty board, whoever begins wins more often.",
+        claim: "When a player meets itself on the empty board, the player who moves first wins \
+                more often.",
         origin: Origin::Older,
         runs_here: false,
         run: matches::first_mover,
@@ -210,8 +211,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "repeats",
         title: "Games of minimax repeat",
-        claim: "Minimax players play the same games again and again, so that only different games \
-                are worth a list.",
+        claim: "Minimax players play the same games again and again, so that only distinct games \
+                are worth listing.",
         origin: Origin::Older,
         runs_here: false,
         run: matches::repeats,
@@ -307,15 +308,15 @@ mod tests {
     fn every_experiment_can_be_cancelled() {
         for experiment in EXPERIMENTS {
             let lab = Lab::new(1, 2, false, &|_| {}).with_cancel(Arc::new(AtomicBool::new(true)));
-            let began = Instant::now();
-            let ended = experiment.run(&lab);
-            assert_eq!(ended.unwrap_err(), ExperimentError::Cancelled, "{}", experiment.name);
-            assert!(began.elapsed() < Duration::from_secs(5), "{}", experiment.name);
+            let started = Instant::now();
+            let result = experiment.run(&lab);
+            assert_eq!(result.unwrap_err(), ExperimentError::Cancelled, "{}", experiment.name);
+            assert!(started.elapsed() < Duration::from_secs(5), "{}", experiment.name);
         }
     }
 
     #[test]
-    fn names_are_different_and_plain() {
+    fn names_are_unique_and_plain() {
         for (index, experiment) in EXPERIMENTS.iter().enumerate() {
             let name = experiment.name;
             assert!(

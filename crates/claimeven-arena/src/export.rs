@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::record::{GameRecord, PlayerRecord, Reason};
 use crate::replay::RecordError;
 
-/// A game in the format of older programs, to be written as JSON.
+/// A game in the format of older programs, for writing as JSON.
 ///
 /// Player one is the first of the record's players and has the red discs, whoever moves first.
 /// Rows and columns count from 0, row 0 at the top.
@@ -125,21 +125,21 @@ impl Serialize for LegacyMoves {
     }
 }
 
-/// The day of a time as PGN writes it.
+/// The date in the format of PGN.
 fn pgn_date(time: &str) -> String {
     let day = time.split('T').next().unwrap_or_default();
     let is_day = day.len() == 10 && day.chars().all(|sign| sign.is_ascii_digit() || sign == '-');
     if is_day { day.replace('-', ".") } else { "????.??.??".to_owned() }
 }
 
-/// The time of day as PGN writes it, if the time has one.
+/// The time of day in the format of PGN, if it is known.
 fn pgn_time(time: &str) -> Option<&str> {
     let (_, time) = time.split_once('T')?;
     let time = time.get(..8)?;
     time.chars().all(|sign| sign.is_ascii_digit() || sign == ':').then_some(time)
 }
 
-/// How a game ended, in the words of PGN.
+/// The termination of a game in PGN.
 fn pgn_termination(reason: Reason) -> &'static str {
     match reason {
         Reason::Line | Reason::BoardFull | Reason::Resigned | Reason::Agreed => "normal",
@@ -150,8 +150,21 @@ fn pgn_termination(reason: Reason) -> &'static str {
     }
 }
 
-/// A game as text like the PGN of chess: headers, then the moves in pairs and the result, as the
-/// player who moved first sees it, who is White.
+/// A game as text like the PGN of chess: headers, then the moves in pairs and the result. White is
+/// the player who moved first.
+///
+/// ```
+/// use claimeven_arena::{AgentSpec, Match, pgn};
+/// use claimeven_game::Setup;
+///
+/// let players: [AgentSpec; 2] = ["level:1".parse()?, "random".parse()?];
+/// let openings = [Vec::new()];
+/// let mut texts = Vec::new();
+/// let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings);
+/// planned.run(|games, _| texts.extend(games.iter().map(pgn)))?;
+/// assert!(texts.iter().flatten().all(|text| text.starts_with("[Event \"Connect Four\"]")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let game = record.replay()?;
     let result = match record.result.winner {
@@ -164,9 +177,9 @@ pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let mut text = String::new();
     let mut header = |name: &str, value: &dyn fmt::Display| {
         let value = value.to_string().replace('\\', "\\\\").replace('"', "\\\"");
-        writeln!(text, "[{name} \"{value}\"]").expect("a text takes everything");
+        writeln!(text, "[{name} \"{value}\"]").expect("writing to a string cannot fail");
     };
-    // The seven tags of PGN, in their order. White moves first.
+    // The seven-tag roster of PGN, in its order. White moves first.
     header("Event", &"Connect Four");
     header("Site", &"?");
     header("Date", &pgn_date(&record.time));

@@ -17,10 +17,19 @@ use std::time::{Duration, Instant};
 use claimeven_game::{Cell, Column, Game, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
-/// The programs of a match or a tournament, which are kept from game to game.
+/// The programs of a match or a tournament, which are kept running between games.
 ///
-/// With a folder for logs, every program has a file there with all that was said: `>` to it, `<` by
-/// it, `!` on its standard error, each with the seconds since its start.
+/// With a log folder, the communication with each program is written to a file: `>` marks its
+/// input, `<` its output and `!` its standard error, each with the seconds since its start.
+///
+/// ```no_run
+/// use claimeven_arena::{AgentSpec, EnginePool};
+///
+/// let engines = EnginePool::with_log_dir("logs".as_ref())?;
+/// let player: AgentSpec = "ugi:cmd=./engine".parse()?;
+/// let player = player.with_engines(&engines);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct EnginePool {
     shared: Arc<PoolState>,
@@ -70,7 +79,7 @@ impl EnginePool {
     }
 }
 
-/// What is said between us and a program.
+/// The log of the communication with a program.
 #[derive(Clone, Debug)]
 struct Log {
     file: Arc<Mutex<File>>,
@@ -80,12 +89,12 @@ struct Log {
 impl Log {
     fn new(file: File, command: &str) -> Log {
         let log = Log { file: Arc::new(Mutex::new(file)), start: Instant::now() };
-        log.note('$', command);
+        log.write('$', command);
         log
     }
 
-    /// A log that cannot be written does not end a game.
-    fn note(&self, mark: char, line: &str) {
+    /// Writes a line. A log that cannot be written does not end a game.
+    fn write(&self, mark: char, line: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let seconds = self.start.elapsed().as_secs_f64();
         let _ = writeln!(file, "{seconds:10.4} {mark} {}", line.trim_end());
@@ -99,13 +108,13 @@ pub(crate) struct External {
     pub(crate) command: String,
     /// The time per move.
     pub(crate) time: Duration,
-    /// How much longer it may take before it forfeits.
-    pub(crate) patience: Duration,
+    /// How much longer than that it may take before it forfeits.
+    pub(crate) grace: Duration,
     /// The seed, if the program has such an option.
     pub(crate) seed: u64,
-    /// Where programs are kept between games.
+    /// The pool in which programs are kept between games.
     pub(crate) pool: Option<EnginePool>,
-    /// The program, if it runs and is ready for the game.
+    /// The program, if it is running and ready for the game.
     pub(crate) engine: Option<Engine>,
     /// The game up to the last known position.
     pub(crate) game: Option<Game>,
@@ -122,7 +131,7 @@ impl Agent for External {
         let start = Instant::now();
         let decision = self.ask(position, limits);
         if decision.is_err() {
-            // Later output would belong to the move that came too late.
+            // Its next output would belong to the late move.
             self.engine = None;
         }
         match decision {
@@ -148,25 +157,25 @@ impl Drop for External {
 }
 
 impl External {
-    /// A program that is ready for a game: the one that is there, a waiting one or a new one.
+    /// A program that is ready for a game: the current one, an idle one or a new one.
     fn ready_engine(&mut self, setup: Setup) -> Result<Engine, String> {
         let pool = self.pool.clone().unwrap_or_default();
         while let Some(mut engine) = self.engine.take().or_else(|| pool.take(&self.command)) {
-            // A program may have ended while it was waiting.
-            if engine.begin_game(setup, self.seed, self.patience).is_ok() {
+            // A program may have exited while it was idle.
+            if engine.start_game(setup, self.seed, self.grace).is_ok() {
                 return Ok(engine);
             }
         }
         let mut engine = pool.start(&self.command)?;
-        let began = engine.begin_game(setup, self.seed, self.patience);
-        began.map_err(|reason| format!("{}: {reason}", self.command))?;
+        let started = engine.start_game(setup, self.seed, self.grace);
+        started.map_err(|reason| format!("{}: {reason}", self.command))?;
         Ok(engine)
     }
 
     fn ask(&mut self, position: &Position, limits: &Limits) -> Result<Decision, String> {
-        let engine = self.engine.as_mut().ok_or("the program does not run")?;
+        let engine = self.engine.as_mut().ok_or("the program is not running")?;
 
-        // 1. The question.
+        // 1. Send the position.
         let game = follow(self.game.take(), position)
             .ok_or("the position cannot be reached from the empty board")?;
         let moves: String =
@@ -179,17 +188,17 @@ impl External {
         engine.send(&format!("position startpos{moves}"))?;
         engine.send(&format!("go movetime {}{depth}{nodes}", time.as_millis().max(1)))?;
 
-        // 2. The answer.
+        // 2. Receive the move.
         let cancel = limits.cancel.as_deref();
-        let (best, said) = engine.best_move(time + self.patience, self.patience, cancel)?;
+        let (best, report) = engine.best_move(time + self.grace, self.grace, cancel)?;
         let column = parse_move(&best, position)?;
         Ok(Decision {
             column,
-            value: said.value,
+            value: report.value,
             columns: vec![None; position.setup().cols().into()],
             shares: Vec::new(),
             pv: vec![column],
-            stats: said.stats,
+            stats: report.stats,
             time: Duration::ZERO,
             stopped: false,
         })
@@ -204,7 +213,7 @@ fn parse_move(text: &str, position: &Position) -> Result<Column, String> {
     };
     let illegal = |reason: String| format!("illegal move {:?}: {reason}", shortened(text));
     let columns = Column::names(position.setup());
-    let column = column.ok_or_else(|| illegal(format!("it is no column ({columns})")))?;
+    let column = column.ok_or_else(|| illegal(format!("not a column ({columns})")))?;
     let mut next = *position;
     next.play(column).map_err(|error| illegal(error.to_string()))?;
     Ok(column)
@@ -216,26 +225,26 @@ pub(crate) struct Engine {
     process: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    /// The names of its options, once it has been greeted.
+    /// The names of its options, after the handshake.
     options: Option<HashSet<String>>,
     log: Option<Log>,
 }
 
 /// A program's report on its search.
 #[derive(Clone, Copy)]
-struct Said {
+struct SearchReport {
     value: Value,
     stats: SearchStats,
 }
 
 /// The maximum length of a line; the rest of a longer one is treated as another line.
-const LONGEST_LINE: u64 = 1 << 16;
+const MAX_LINE: u64 = 1 << 16;
 
 /// The maximum number of unread lines.
-const WAITING_LINES: usize = 1024;
+const MAX_UNREAD_LINES: usize = 1024;
 
 /// The time a program has to exit after `quit`.
-const FAREWELL: Duration = Duration::from_millis(200);
+const QUIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl Engine {
     fn start(command: &str, log: Option<Log>) -> Result<Engine, String> {
@@ -253,17 +262,17 @@ impl Engine {
         if let (Some(log), Some(errors)) = (log.clone(), process.stderr.take()) {
             thread::spawn(move || {
                 read_lines(errors, |line| {
-                    log.note('!', &line);
+                    log.write('!', &line);
                     true
                 });
             });
         }
-        let (sender, lines) = sync_channel(WAITING_LINES);
-        let said = log.clone();
+        let (sender, lines) = sync_channel(MAX_UNREAD_LINES);
+        let output_log = log.clone();
         thread::spawn(move || {
             read_lines(output, |line| {
-                if let Some(log) = &said {
-                    log.note('<', &line);
+                if let Some(log) = &output_log {
+                    log.write('<', &line);
                 }
                 sender.send(line).is_ok()
             });
@@ -272,10 +281,10 @@ impl Engine {
     }
 
     /// Asks a new program for the names of its options.
-    fn greet(&mut self, patience: Duration) -> Result<HashSet<String>, String> {
+    fn handshake(&mut self, grace: Duration) -> Result<HashSet<String>, String> {
         self.send("ugi")?;
         let mut options = HashSet::new();
-        self.wait_for("ugiok", Instant::now() + patience, |line| {
+        self.wait_for("ugiok", Instant::now() + grace, |line| {
             let mut words = line.split_whitespace();
             if (words.next(), words.next()) == (Some("option"), Some("name")) {
                 options.extend(words.next().map(str::to_owned));
@@ -285,10 +294,10 @@ impl Engine {
     }
 
     /// Prepares the program for a game.
-    fn begin_game(&mut self, setup: Setup, seed: u64, patience: Duration) -> Result<(), String> {
+    fn start_game(&mut self, setup: Setup, seed: u64, grace: Duration) -> Result<(), String> {
         let options = match self.options.take() {
             Some(options) => options,
-            None => self.greet(patience)?,
+            None => self.handshake(grace)?,
         };
         let board = [
             ("cols", setup.cols().to_string()),
@@ -298,7 +307,7 @@ impl Engine {
         ];
         let knows_boards = board.iter().all(|(name, _)| options.contains(*name));
         if setup != Setup::STANDARD && !knows_boards {
-            return Err(format!("it has no options to play on {setup}"));
+            return Err(format!("it has no board options and cannot play {setup}"));
         }
         for (name, value) in board.iter().filter(|_| knows_boards) {
             self.send(&format!("setoption name {name} value {value}"))?;
@@ -307,33 +316,33 @@ impl Engine {
             self.send(&format!("setoption name seed value {seed}"))?;
         }
         self.send("isready")?;
-        self.wait_for("readyok", Instant::now() + patience, |_| ())?;
+        self.wait_for("readyok", Instant::now() + grace, |_| ())?;
         self.options = Some(options);
         self.send("uginewgame")
     }
 
-    /// Waits for the move. If the search is cancelled, the program is told to stop and has the rest
-    /// of the waiting time.
+    /// Waits for the move. If the search is cancelled, the program is told to stop and has only the
+    /// grace period left.
     fn best_move(
         &mut self,
         time: Duration,
-        patience: Duration,
+        grace: Duration,
         cancel: Option<&AtomicBool>,
-    ) -> Result<(String, Said), String> {
-        let mut said = Said { value: Value::Points(0), stats: SearchStats::default() };
+    ) -> Result<(String, SearchReport), String> {
+        let mut report = SearchReport { value: Value::Points(0), stats: SearchStats::default() };
         let mut deadline = Instant::now() + time;
         let mut stopped = false;
         loop {
             if !stopped && cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 stopped = true;
-                deadline = deadline.min(Instant::now() + patience);
+                deadline = deadline.min(Instant::now() + grace);
                 self.send("stop")?;
             }
             let Some(line) = self.line("bestmove", deadline)? else { continue };
             let mut words = line.split_whitespace();
             match words.next() {
-                Some("bestmove") => return Ok((words.next().unwrap_or("").to_owned(), said)),
-                Some("info") => said.update(&words.collect::<Vec<_>>()),
+                Some("bestmove") => return Ok((words.next().unwrap_or("").to_owned(), report)),
+                Some("info") => report.update(&words.collect::<Vec<_>>()),
                 _ => {}
             }
         }
@@ -355,31 +364,31 @@ impl Engine {
         }
     }
 
-    /// The next line; `None` if there is none yet, an error if the program has exited or is too
-    /// late.
+    /// The next line; `None` if there is none yet, an error if the program has exited or is out of
+    /// time.
     fn line(&mut self, awaited: &str, deadline: Instant) -> Result<Option<String>, String> {
-        const SOON: Duration = Duration::from_millis(10);
+        const POLL_INTERVAL: Duration = Duration::from_millis(10);
         if Instant::now() >= deadline {
-            return Err(format!("time-out while waiting for {awaited}"));
+            return Err(format!("timed out waiting for {awaited}"));
         }
-        match self.lines.recv_timeout(SOON) {
+        match self.lines.recv_timeout(POLL_INTERVAL) {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.death(awaited)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.exit_error(awaited)),
         }
     }
 
     fn send(&mut self, line: &str) -> Result<(), String> {
         if let Some(log) = &self.log {
-            log.note('>', line);
+            log.write('>', line);
         }
         let sent = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
-        sent.map_err(|_| self.death("more"))
+        sent.map_err(|_| self.exit_error("more"))
     }
 
-    /// The error for a program that no longer answers.
-    fn death(&mut self, awaited: &str) -> String {
-        match self.end_within(FAREWELL) {
+    /// The error for a program that no longer responds.
+    fn exit_error(&mut self, awaited: &str) -> String {
+        match self.end_within(QUIT_TIMEOUT) {
             Some(status) => format!("the program exited before sending {awaited} ({status})"),
             None => format!("the program closed its output before sending {awaited}"),
         }
@@ -399,20 +408,20 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // A program that has exited or hangs cannot be reached.
+        // Fails if the program has exited or hangs.
         let _ = writeln!(self.input, "quit");
-        if self.end_within(FAREWELL).is_none() {
+        if self.end_within(QUIT_TIMEOUT).is_none() {
             let _ = self.process.kill();
             let _ = self.process.wait();
         }
     }
 }
 
-/// Reads lines until there are no more, or nobody wants them.
+/// Reads lines until there are no more or `take` returns `false`.
 fn read_lines(output: impl Read, mut take: impl FnMut(String) -> bool) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
-    while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+    while let Ok(1..) = output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
         if !take(String::from_utf8_lossy(&line).into_owned()) {
             return;
         }
@@ -420,7 +429,7 @@ fn read_lines(output: impl Read, mut take: impl FnMut(String) -> bool) {
     }
 }
 
-impl Said {
+impl SearchReport {
     fn update(&mut self, words: &[&str]) {
         let number = |name: &str| -> Option<u64> {
             let place = words.iter().position(|word| *word == name)?;

@@ -13,7 +13,7 @@ use claimeven_work::WorkError;
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 use crate::roster::AgentSpec;
 
-/// A game to be played.
+/// A game to play.
 #[derive(Clone, Debug)]
 pub struct Pairing<'a> {
     /// The board and the rules.
@@ -31,6 +31,15 @@ pub struct Pairing<'a> {
 }
 
 /// The time limits of players, in addition to those of their own parameters.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_arena::TimeControl;
+///
+/// let time = TimeControl { per_move: Some(Duration::from_millis(100)), clock: None };
+/// assert_eq!(time.to_string(), "1/0.1");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
     /// The time for a whole game, with an increment per move.
@@ -40,7 +49,7 @@ pub struct TimeControl {
 }
 
 impl TimeControl {
-    /// All limits in microseconds, 0 for none, for seeds.
+    /// All limits in microseconds, 0 for none, to derive seeds from.
     pub(crate) fn micros(self) -> [u64; 3] {
         let micros = |time: Option<Duration>| time.map_or(0, |time| time.as_micros() as u64);
         let Clock { base, increment } = self.clock.unwrap_or_default();
@@ -150,9 +159,9 @@ pub fn play_game_watched(
     }
     let mut game = play_opening(setup, opening)?;
     let mut moves: Vec<MoveRecord> = opening.iter().copied().map(MoveRecord::given).collect();
-    let mut agents = seat_players(setup, players.map(Some), seed, !time.is_unlimited())?;
+    let mut agents = build_players(setup, players.map(Some), seed, !time.is_unlimited())?;
     let mut is_prepared = [false; 2];
-    let began = jiff::Timestamp::now();
+    let started = jiff::Timestamp::now();
     let mut left = [time.clock.map(|clock| clock.base); 2];
     let result = loop {
         if let Some(result) = ResultRecord::of_game(&game, first_player) {
@@ -194,7 +203,7 @@ pub fn play_game_watched(
     Ok(Some(GameRecord {
         version: GameRecord::VERSION,
         id,
-        time: began.to_string(),
+        time: started.to_string(),
         setup,
         players: players.map(player),
         first_player,
@@ -306,8 +315,8 @@ impl Pairing<'_> {
     }
 }
 
-/// Makes the players of a game by its seed; `None` stands for a person.
-pub(crate) fn seat_players(
+/// Builds the players of a game from its seed; `None` stands for a person.
+pub(crate) fn build_players(
     setup: Setup,
     players: [Option<&AgentSpec>; 2],
     seed: u64,

@@ -71,7 +71,7 @@ pub struct MatchStatus {
 
 /// A player's moves, opening moves excluded, with their time and nodes.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlayerStats {
     pub moves: u64,
     pub ms: f64,
@@ -147,12 +147,12 @@ impl<'a> Match<'a> {
         Match { pairs, ..self }
     }
 
-    /// The same match without its first pairs of games, whose number counts as played.
+    /// Skips this many pairs of games at the start.
     pub fn without_first_pairs(self, pairs: u64) -> Match<'a> {
         Match { first_pair: pairs, ..self }
     }
 
-    /// The same match with another seed of the players' random choices.
+    /// Sets the seed of the players' random choices.
     pub fn with_seed(self, seed: u64) -> Match<'a> {
         Match { seed, ..self }
     }
@@ -172,7 +172,7 @@ impl<'a> Match<'a> {
         Match { threads, ..self }
     }
 
-    /// Adds a flag that ends the match.
+    /// Sets a flag that cancels the match.
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Match<'a> {
         Match { cancel: Some(cancel), ..self }
     }
@@ -186,9 +186,9 @@ impl<'a> Match<'a> {
         self.resume([], |games, _, status| report(games, status))
     }
 
-    /// Plays what is missing of a match of which some games have been played, which are those that
-    /// [`check`](Match::check) accepts. Results are those of a match that was played at once. The
-    /// report also has which games of the pair are new.
+    /// Plays the missing games of a match, given those that have been played, which
+    /// [`check`](Match::check) must accept. Results are the same as without an interruption. The
+    /// report also says which games of a pair are new.
     pub fn resume(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -201,8 +201,8 @@ impl<'a> Match<'a> {
         })
     }
 
-    /// The same on the machines of a dispatcher. If a machine turns out to be wrong, the match begins
-    /// again with the games of the others.
+    /// Resumes the match on the machines of a dispatcher. If a machine returns wrong games, the
+    /// match restarts with the games of the others.
     pub fn resume_on(
         &self,
         dispatcher: &dyn DispatchOf<Games>,
@@ -254,7 +254,7 @@ impl<'a> Match<'a> {
                 let mut new = new.into_iter();
                 let mut game = |number: u64| match known.get(&number) {
                     Some(game) => game.clone(),
-                    None => new.next().expect("the unit has all games that are missing"),
+                    None => new.next().expect("the unit has all missing games"),
                 };
                 waiting.insert(pair, [game(2 * pair), game(2 * pair + 1)]);
                 while let Some(games) = waiting.remove(&counted) {
@@ -300,8 +300,8 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// The seed of a pair. Games with another time control have another one, so that records of
-    /// different matches are not mixed.
+    /// The seed of a pair. It depends on the time control, so that records of different matches are
+    /// not mixed.
     fn seed(&self, pair: u64) -> u64 {
         let seed = self.seed ^ mix_key(pair);
         if self.time.is_unlimited() {
@@ -323,7 +323,7 @@ impl<'a> Match<'a> {
     }
 }
 
-/// What happens in a match.
+/// An event of a match.
 #[derive(Debug)]
 pub enum MatchEvent<'a> {
     /// The next pair of games has been played.
@@ -335,7 +335,7 @@ pub enum MatchEvent<'a> {
         /// The status after them.
         status: &'a MatchStatus,
     },
-    /// All new games so far are void: some were wrong. The match begins again.
+    /// Some of the new games were wrong: discard all of them, the match restarts.
     Restart,
 }
 
@@ -390,14 +390,14 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_is_resumed_has_the_games_of_one_that_was_not() {
+    fn a_resumed_match_has_the_same_games() {
         let players: [AgentSpec; 2] = ["mcts:sims=20", "random"].map(|text| text.parse().unwrap());
         let openings = [Vec::new()];
         let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings).with_pairs(4);
         let timeless = |game: &GameRecord| (game.id.clone(), game.seed, game.move_text());
         let mut games = Vec::new();
         let whole = planned.run(|pair, _| games.extend_from_slice(pair)).unwrap();
-        // A whole pair and half of another are there already.
+        // A whole pair and half of another have been played.
         let played = [&games[0], &games[1], &games[4]].map(Clone::clone);
         let (mut again, mut new) = (Vec::new(), 0);
         let resumed = planned.clone().with_threads(2).resume(played, |pair, is_new, _| {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn games_of_another_match_are_refused() {
+    fn games_of_another_match_are_rejected() {
         let players: [AgentSpec; 2] = ["random", "random"].map(|text| text.parse().unwrap());
         let openings = [Vec::new()];
         let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings).with_pairs(2);
@@ -455,12 +455,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_cannot_play_ends_the_match_before_the_first_game() {
+    fn a_program_that_cannot_start_ends_the_match_before_the_first_game() {
         let openings = [Vec::new()];
         let random: AgentSpec = "random".parse().unwrap();
         let nobody: AgentSpec = "ugi:cmd=/no/such/program".parse().unwrap();
         let run = Match::new(Setup::STANDARD, [&random, &nobody], &openings).run(|_, _| {
-            panic!("there is no game");
+            panic!("no game can be played");
         });
         let error = run.unwrap_err().to_string();
         assert!(error.starts_with("cannot start /no/such/program"), "{error}");

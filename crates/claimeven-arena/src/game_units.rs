@@ -16,7 +16,8 @@ use crate::roster::AgentSpec;
 /// Games between some players: the work of matches and tournaments. A unit is one or more games.
 #[derive(Clone, Debug)]
 pub struct Games {
-    /// A few words for people, if not the names of the players. Other words make another job.
+    /// The title of the job, if not the names of the players. A different title makes a different
+    /// job.
     pub(crate) title: Option<String>,
     pub(crate) setup: Setup,
     pub(crate) players: Vec<AgentSpec>,
@@ -34,12 +35,12 @@ pub struct PlannedGame {
     pub(crate) seed: u64,
 }
 
-/// All that other machines need to play the games.
+/// The parameters of a job.
 #[derive(Serialize, Deserialize)]
 struct Parameters {
     setup: Setup,
     players: Vec<String>,
-    /// Microseconds of a game, of its increment and of a move.
+    /// Base time and increment in microseconds.
     clock: Option<[u64; 2]>,
     per_move: Option<u64>,
 }
@@ -144,8 +145,8 @@ impl Work for Games {
     }
 }
 
-/// A job with the files of players, the arithmetic of their networks, and whether they play the same
-/// again.
+/// A job with the players' files, the arithmetic of their networks, and whether their moves are
+/// reproducible.
 pub(crate) fn job_of_players(
     title: String,
     parameters: &impl Serialize,
@@ -168,13 +169,13 @@ pub(crate) fn job_of_players(
     })
 }
 
-/// A player of a job with the files of that job. No job starts a program on this machine or reads a
-/// file of it.
+/// A player of a job with the files of that job. A job cannot start programs or read files of this
+/// machine.
 pub(crate) fn open_player(text: &str, files: &Files) -> Result<AgentSpec, String> {
     let player = text.parse::<AgentSpec>().map_err(|error| error.to_string())?;
     if let Some((name, _)) = player.files()?.into_iter().find(|(name, _)| !files.contains_key(name))
     {
-        return Err(format!("the file {name} of {text} is missing"));
+        return Err(format!("file {name} of {text} is missing"));
     }
     Ok(player.with_files(files))
 }
@@ -189,19 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_all_that_another_machine_needs() {
+    fn a_job_contains_everything_that_another_machine_needs() {
         let folder = tempfile::tempdir().unwrap();
         let weights = folder.path().join("weights.toml");
         std::fs::write(&weights, "centre = 3").unwrap();
         let player = format!("alphabeta:depth=2,eval={}", weights.display());
-        let here = games(&[&player, "mcts:sims=20"]);
-        let job = here.job().unwrap();
+        let local = games(&[&player, "mcts:sims=20"]);
+        let job = local.job().unwrap();
         assert!(job.is_repeatable && job.arithmetic.is_none());
         let copy = folder.path().join("copy");
         std::fs::write(&copy, &job.files[0].content).unwrap();
         std::fs::remove_file(&weights).unwrap();
         let files = Files::from([(job.files[0].name.clone(), copy)]);
-        let elsewhere = Games::open(job.parameters, &files).unwrap();
+        let remote = Games::open(job.parameters, &files).unwrap();
         let unit = vec![PlannedGame {
             id: "1".to_owned(),
             players: [0, 1],
@@ -209,22 +210,22 @@ mod tests {
             opening: vec![Column::from_index(3).unwrap()],
             seed: 5,
         }];
-        let games = elsewhere.compute(&mut (), &unit, &Arc::default()).unwrap().unwrap();
+        let games = remote.compute(&mut (), &unit, &Arc::default()).unwrap().unwrap();
         assert_eq!(games[0].players[0].agent, player);
-        elsewhere.verify(&unit, &games).unwrap();
-        let again = elsewhere.compute(&mut (), &unit, &Arc::default()).unwrap().unwrap();
+        remote.verify(&unit, &games).unwrap();
+        let again = remote.compute(&mut (), &unit, &Arc::default()).unwrap().unwrap();
         assert_eq!(Games::fingerprint(&games), Games::fingerprint(&again));
         assert_eq!(Games::decode(&Games::encode(&games)).unwrap(), games);
 
         let mut wrong = games.clone();
         wrong[0].seed += 1;
-        let error = elsewhere.verify(&unit, &wrong).unwrap_err();
+        let error = remote.verify(&unit, &wrong).unwrap_err();
         assert_eq!(error, "game 1 differs from the plan in its seed or time control");
-        assert!(elsewhere.verify(&unit, &Vec::new()).is_err());
+        assert!(remote.verify(&unit, &Vec::new()).is_err());
     }
 
     #[test]
-    fn networks_and_clocks_are_noted() {
+    fn jobs_depend_on_networks_and_clocks() {
         let job = games(&["zero:sims=10", "random"]).job().unwrap();
         assert_eq!(job.arithmetic.as_deref(), Some(claimeven_zero::arithmetic()));
         for timed in ["timed", "mcts:ms=5"] {
@@ -239,9 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_this_machine_stay_here() {
+    fn programs_on_this_machine_are_not_distributed() {
         let error = games(&["random", "ugi:cmd=engine"]).job().unwrap_err();
-        assert_eq!(error, "ugi:cmd=engine is a program of this machine");
+        assert_eq!(error, "ugi:cmd=engine is a program on this machine");
         let parameters = serde_json::json!({
             "setup": Setup::STANDARD, "players": ["ugi:cmd=\"rm -r x\"", "random"],
             "clock": null, "per_move": null,
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_this_machine_are_not_read_for_others() {
+    fn jobs_cannot_read_files_of_this_machine() {
         for player in ["proof:file=my.proof", "minimax:depth=1,eval=my.toml", "zero:model=mine"] {
             let parameters = serde_json::json!({
                 "setup": Setup::STANDARD, "players": [player, "random"],

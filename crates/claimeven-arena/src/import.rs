@@ -1,4 +1,4 @@
-//! Records of older programs, read into ours.
+//! Import of records of older programs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,12 +44,12 @@ struct OldMove {
     color: String,
 }
 
-/// Reads a game in the JSON of older programs, which is checked against the rules: the moves must
-/// lead to the board and the winner of the record. A game that was won before its end counts as
+/// Reads a game in the JSON of older programs and checks it against the rules: the moves must lead
+/// to the board and the winner of the record. A game with a winner that is not over counts as
 /// resigned.
 ///
-/// The format knows neither the date nor the time of each move nor a seed: the game is dated 1970,
-/// the time of each player is divided among its moves, and the seed is 0.
+/// The format has neither a date nor the time of each move nor a seed: the game is dated 1970, the
+/// time of each player is divided among its moves, and the seed is 0.
 pub fn import_legacy(value: &serde_json::Value, id: String) -> Result<GameRecord, ImportError> {
     let old = OldRecord::deserialize(value).map_err(|error| ImportError(error.to_string()))?;
     old.record(id).map_err(ImportError)
@@ -104,7 +104,7 @@ impl OldRecord {
         })
     }
 
-    /// The moves by their numbers, and the colour of each ply's parity.
+    /// The game, and the colours of the first and the second mover.
     fn game(&self) -> Result<(Game, [String; 2]), String> {
         let (rows, cols) = (self.tab.len(), self.tab.first().map_or(0, Vec::len));
         if self.tab.iter().any(|row| row.len() != cols) {
@@ -180,7 +180,7 @@ mod tests {
     use crate::{AgentSpec, LegacyRecord, Match};
 
     #[test]
-    fn what_is_exported_is_imported_again() {
+    fn exported_records_can_be_imported() {
         let players: [AgentSpec; 2] =
             ["alphabeta:depth=2,eval=nitk", "random"].map(|text| text.parse().unwrap());
         let openings = [Vec::new()];

@@ -11,6 +11,17 @@ use crate::record::GameRecord;
 ///
 /// Each game is one write, so a program that is killed leaves complete lines and at most one torn
 /// line at the end, which is removed when the journal is opened again.
+///
+/// ```no_run
+/// use claimeven_arena::Journal;
+///
+/// let mut games = Vec::new();
+/// let journal = Journal::open("games.jsonl".as_ref(), |game| {
+///     games.push(game);
+///     Ok(())
+/// })?;
+/// # Ok::<(), claimeven_arena::JournalError>(())
+/// ```
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -19,8 +30,8 @@ pub struct Journal {
 impl Journal {
     /// Opens or creates a journal and passes its games to `take`.
     ///
-    /// `take` may refuse a game with an error message. The file is locked until
-    /// the journal is dropped, so that no other run writes to it.
+    /// `take` may reject a game with an error message. The file is locked until the journal is
+    /// dropped, so that no other run writes to it.
     pub fn open(
         path: &Path,
         mut take: impl FnMut(GameRecord) -> Result<(), String>,
@@ -76,7 +87,7 @@ impl Journal {
         self.file.seek(SeekFrom::Start(length)).map(|_| ())
     }
 
-    /// Appends a game. It survives a kill of the program.
+    /// Appends a game, which survives if the program is killed afterwards.
     pub fn append(&mut self, game: &GameRecord) -> io::Result<()> {
         let mut line = serde_json::to_vec(game)?;
         line.push(b'\n');

@@ -15,7 +15,7 @@
 //! - [`Participant`] is a side of a game: a person or a program.
 //! - [`play_game`] plays one game, [`Match`] a match on several threads; both return [`GameRecord`]s.
 //! - [`GameRecord::replay`] checks a record against the rules; [`LegacyRecord`] and [`pgn`] convert it.
-//! - [`run_ugi`] offers the players to other programs; `ugi:cmd=…` is a player that is one.
+//! - [`run_ugi`] offers the players to other programs; `ugi:cmd=…` is another program as a player.
 //! - [`Plan`] describes a tournament, [`Tournament`] plays it and resumes it after an interruption, and
 //!   [`Report`] has its results.
 //! - [`Analyzer`] evaluates every move of a position.
@@ -75,7 +75,7 @@ pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
 pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
-pub use move_units::{ChosenMove, MoveQuestion, Moves};
+pub use move_units::{ChosenMove, MoveRequest, Moves};
 pub use network_units::{ExamAnswers, GateGames};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
@@ -89,7 +89,7 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
-pub use self_play_units::{FleetPlayer, Played, SelfPlayGames};
+pub use self_play_units::{FleetPlayer, SelfPlayGames, SelfPlayOutput};
 pub use strength::{
     EvaluateError, LineError, RandomPositions, Rate, Strength, TestSet, TestSetError, evaluate,
     evaluate_on,

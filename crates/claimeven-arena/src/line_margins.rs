@@ -71,7 +71,7 @@ impl LineMargins {
             for column in position.legal_from_centre() {
                 let child = after(&position, column);
                 let margin = -self.margin(&child)?;
-                if best.is_none_or(|(most, ..)| margin > most) {
+                if best.is_none_or(|(highest, ..)| margin > highest) {
                     best = Some((margin, column, child));
                 }
             }
@@ -129,7 +129,7 @@ fn after(position: &Position, column: Column) -> Position {
     child
 }
 
-/// Keys are hashed as everywhere; a map takes its indices from the low bits as well.
+/// Hashes keys with [`mix_key`]; hash maps use the low bits as well.
 #[derive(Default)]
 pub(crate) struct Mixer(u64);
 
@@ -186,14 +186,14 @@ mod tests {
                     end.play(column).unwrap();
                 }
                 let sign = if end.player() == position.player() { 1 } else { -1 };
-                assert_eq!(sign * plain(&end), margin, "best play ends with that margin");
+                assert_eq!(sign * plain(&end), margin, "best play ends with this margin");
             }
         }
         assert!(seen.len() > 5, "{seen:?}");
     }
 
     #[test]
-    fn a_search_ends_with_its_time() {
+    fn a_search_obeys_its_limits() {
         let setup = Setup::new(5, 4, 3, Ruleset::Lines).unwrap();
         let mut margins = LineMargins::default();
         margins.limit(&Limits::default().with_time(Duration::ZERO));

@@ -25,7 +25,7 @@ pub struct Moves {
 
 /// A position in which a player is to move.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MoveQuestion {
+pub struct MoveRequest {
     pub(crate) position: Position,
     /// The seed of the player.
     pub(crate) seed: u64,
@@ -48,12 +48,12 @@ struct Parameters {
     is_scored: bool,
 }
 
-/// Positions of a unit.
+/// The number of positions per unit.
 pub(crate) const MOVES_AT_ONCE: usize = 16;
 
 impl Work for Moves {
     const KIND: &'static str = "moves";
-    type Unit = Vec<MoveQuestion>;
+    type Unit = Vec<MoveRequest>;
     type Output = Vec<ChosenMove>;
     type Thread = Option<Solver>;
     type Error = EvaluateError;
@@ -78,12 +78,12 @@ impl Work for Moves {
     fn compute(
         &self,
         solver: &mut Option<Solver>,
-        unit: &Vec<MoveQuestion>,
+        unit: &Vec<MoveRequest>,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<Vec<ChosenMove>>, EvaluateError> {
         let limits = Limits::default().with_cancel(Arc::clone(cancel));
         let mut moves = Vec::new();
-        for MoveQuestion { position, seed } in unit {
+        for MoveRequest { position, seed } in unit {
             let mut player = self.player.build(self.setup, *seed).map_err(EvaluateError::Agent)?;
             let decision = player.decide(position, &limits).map_err(EvaluateError::Agent)?;
             if cancel.load(Ordering::Relaxed) {
@@ -117,7 +117,7 @@ impl Work for Moves {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 
-    fn verify(&self, unit: &Vec<MoveQuestion>, output: &Vec<ChosenMove>) -> Result<(), String> {
+    fn verify(&self, unit: &Vec<MoveRequest>, output: &Vec<ChosenMove>) -> Result<(), String> {
         if unit.len() != output.len() {
             return Err(format!("{} moves instead of {}", output.len(), unit.len()));
         }
@@ -127,7 +127,7 @@ impl Work for Moves {
                 return Err(format!("column {} cannot be played", chosen.column.number()));
             }
             if chosen.score.is_some() != self.is_scored {
-                return Err("a score is missing or was not asked for".to_owned());
+                return Err("a score is missing or was not requested".to_owned());
             }
         }
         Ok(())
@@ -144,14 +144,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_the_same_elsewhere_and_are_verified() {
+    fn moves_are_the_same_on_other_machines_and_are_verified() {
         let player = "mcts:sims=50".parse().unwrap();
         let here = Moves { setup: Setup::STANDARD, player, is_scored: true };
         let job = here.job().unwrap();
         assert!(job.is_repeatable && job.arithmetic.is_none());
         let there = Moves::open(job.parameters, &Files::new()).unwrap();
         let position = Position::from_moves(Setup::STANDARD, "44444412233").unwrap();
-        let unit: Vec<_> = (0..3).map(|seed| MoveQuestion { position, seed }).collect();
+        let unit: Vec<_> = (0..3).map(|seed| MoveRequest { position, seed }).collect();
         let ask = |work: &Moves| {
             let moves = work.compute(&mut work.thread(), &unit, &Arc::default());
             moves.unwrap().unwrap()

@@ -15,7 +15,7 @@ const NEW: &str = "new";
 const BEST: &str = "best";
 const EXAM: &str = "exam";
 
-/// Pairs of a unit, and positions.
+/// The number of pairs and of positions per unit.
 pub(crate) const PAIRS_AT_ONCE: usize = 2;
 pub(crate) const POSITIONS_AT_ONCE: usize = 25;
 
@@ -24,7 +24,7 @@ fn file(name: &str, content: Vec<u8>) -> File {
 }
 
 fn read(files: &Files, name: &str) -> Result<Vec<u8>, String> {
-    let path = files.get(name).ok_or_else(|| format!("the file {name} is missing"))?;
+    let path = files.get(name).ok_or_else(|| format!("file {name} is missing"))?;
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
@@ -107,7 +107,7 @@ impl Work for GateGames {
     }
 }
 
-/// The positions of an exam, answered by a network.
+/// The positions of an exam, evaluated by a network.
 pub struct ExamAnswers {
     network: Network,
     inference: Inference,
@@ -153,7 +153,7 @@ impl Work for ExamAnswers {
         Ok(Some(self.exam.points(&self.inference, self.simulations, unit.clone())))
     }
 
-    /// Bit by bit, as the sum of rounded numbers is compared with that of another machine.
+    /// Exact bits, because results are compared with those of other machines.
     fn encode(output: &Vec<ExamPoint>) -> Vec<u8> {
         output.iter().flatten().flat_map(|number| number.to_le_bytes()).collect()
     }
@@ -161,7 +161,7 @@ impl Work for ExamAnswers {
     fn decode(bytes: &[u8]) -> Result<Vec<ExamPoint>, String> {
         let (points, rest) = bytes.as_chunks::<12>();
         if !rest.is_empty() {
-            return Err("it ends in the middle of a position".to_owned());
+            return Err("truncated result".to_owned());
         }
         let number = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
         let point = |bytes: &[u8; 12]| {

@@ -115,7 +115,7 @@ struct Sampler {
     failures: u32,
 }
 
-/// What became of a sample.
+/// The outcome of a sample.
 enum Sampled {
     Chosen,
     Rejected,
@@ -161,11 +161,11 @@ impl Sampler {
     }
 }
 
-/// A choice of openings that can be interrupted after every sample, for programs that make several
-/// choices by turns.
+/// A choice of openings that can be interrupted after every sample, for programs that interleave
+/// several choices.
 ///
-/// The choice is that of [`Openings::choose_within`], except that it ends with what it has found after
-/// [`OpeningSearch::MAX_NODES`] for all openings together.
+/// It chooses the same openings as [`Openings::choose_within`], except that it ends with what it
+/// has found after a total of [`OpeningSearch::MAX_NODES`].
 ///
 /// ```
 /// use claimeven_arena::{OpeningSearch, Openings};
@@ -199,7 +199,7 @@ impl OpeningSearch {
     /// The maximum number of nodes of the solver for all positions.
     pub const MAX_NODES: u64 = 500_000_000;
 
-    /// Begins to choose up to `count` openings; the default ones for `None`.
+    /// Starts choosing up to `count` openings; the default ones for `None`.
     pub fn new(
         openings: Option<Openings>,
         setup: Setup,
@@ -220,7 +220,7 @@ impl OpeningSearch {
             nodes: 0,
             max_nodes: OpeningSearch::MAX_NODES,
         };
-        search.begin(OpeningError::Empty)?;
+        search.start_next(OpeningError::Empty)?;
         Ok(search)
     }
 
@@ -257,7 +257,7 @@ impl OpeningSearch {
         Ok(self.chosen)
     }
 
-    /// Tries one sample, after so many nodes of those that `stop` allows.
+    /// Tries one sample; `nodes` is the number of nodes used so far of those that `stop` allows.
     fn step(&mut self, solver: &mut Solver, stop: &Stop, nodes: u64) -> Result<bool, OpeningError> {
         let Some(sampler) = &mut self.sampler else { return Ok(true) };
         if stop.is_requested() {
@@ -285,7 +285,7 @@ impl OpeningSearch {
         self.sampler = None;
         if self.chosen.is_empty() {
             let nothing = OpeningError::Nothing { setup, plies };
-            self.begin(if is_spent { OpeningError::OutOfReach(setup) } else { nothing })?;
+            self.start_next(if is_spent { OpeningError::OutOfReach(setup) } else { nothing })?;
         }
         Ok(self.sampler.is_none())
     }
@@ -307,8 +307,8 @@ impl OpeningSearch {
         self.chosen.iter().map(text).collect()
     }
 
-    /// Begins with the next possible alternative, or fails if none is left.
-    fn begin(&mut self, mut error: OpeningError) -> Result<(), OpeningError> {
+    /// Starts the next possible alternative, or fails if none is left.
+    fn start_next(&mut self, mut error: OpeningError) -> Result<(), OpeningError> {
         while let Some(openings) = self.alternatives.pop_front() {
             let (plies, balanced) = match openings {
                 Openings::None => {
@@ -342,12 +342,12 @@ fn can_balance(setup: Setup) -> bool {
 /// A random game that the next move cannot end.
 fn opening(games: &RandomGames, plies: u32, random: &mut fastrand::Rng) -> Option<Game> {
     let game = games.attempt(plies, random)?;
-    let goes_on = |column| {
+    let continues = |column| {
         let mut next = *game.position();
         next.play(column).is_ok() && next.outcome().is_none()
     };
     let mut legal = game.position().legal().peekable();
-    let useful = legal.peek().is_some() && legal.all(goes_on);
+    let useful = legal.peek().is_some() && legal.all(continues);
     useful.then(|| game.clone())
 }
 
@@ -388,7 +388,7 @@ pub enum OpeningError {
     /// Positions of the setup cannot be solved in a reasonable time.
     OutOfReach(Setup),
     /// Nearly all random games of the setup are over by then.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Nothing { setup: Setup, plies: u32 },
     /// The list of given openings is empty.
     Empty,
@@ -477,16 +477,16 @@ mod tests {
             Limits::default().with_time(Duration::from_millis(30)),
             Limits::default().with_nodes(100_000),
         ] {
-            let began = Instant::now();
+            let started = Instant::now();
             let stopped = Openings::Balanced(2).choose_within(setup, 50, 1, &limits);
             assert_eq!(stopped, Err(OpeningError::Stopped), "{limits:?}");
-            let usual = Openings::choose_default_within(setup, 1_000_000, 1, &limits);
-            assert_eq!(usual, Err(OpeningError::Stopped), "{limits:?}");
-            assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
+            let default = Openings::choose_default_within(setup, 1_000_000, 1, &limits);
+            assert_eq!(default, Err(OpeningError::Stopped), "{limits:?}");
+            assert!(started.elapsed() < Duration::from_secs(5), "{limits:?}");
         }
     }
 
-    /// The choice in steps, with some that were interrupted by other choices.
+    /// The choice in steps, interleaved with another choice.
     fn in_steps(
         openings: Option<Openings>,
         setup: Setup,
@@ -521,8 +521,8 @@ mod tests {
             given.choose(Setup::STANDARD, 7, 5)
         );
         let illegal = Openings::Given(vec![moves("1212121")]);
-        let refused = in_steps(Some(illegal), Setup::STANDARD, 7);
-        assert_eq!(refused, Err(OpeningError::Finished { number: 1 }));
+        let rejected = in_steps(Some(illegal), Setup::STANDARD, 7);
+        assert_eq!(rejected, Err(OpeningError::Finished { number: 1 }));
     }
 
     #[test]
@@ -531,7 +531,7 @@ mod tests {
         let mut search = OpeningSearch::new(Some(Openings::Balanced(2)), setup, 9, 1).unwrap();
         let mut solver = OpeningSearch::solver();
         let cancel = Arc::new(AtomicBool::new(false));
-        let began = Instant::now();
+        let started = Instant::now();
         let stopped = std::thread::scope(|scope| {
             let searched = scope.spawn(|| {
                 loop {
@@ -544,13 +544,13 @@ mod tests {
             searched.join().unwrap()
         });
         assert_eq!(stopped, OpeningError::Stopped);
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     }
 
     #[test]
     fn a_choice_in_steps_is_bounded() {
         let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
-        let begin = || {
+        let nearly_spent = || {
             let mut search = OpeningSearch::new(Some(Openings::Balanced(2)), setup, 9, 1).unwrap();
             search.nodes = OpeningSearch::MAX_NODES - 100_000;
             search
@@ -560,12 +560,12 @@ mod tests {
             while !search.advance(&mut solver, &Arc::default())? {}
             Ok(search.openings().len())
         };
-        assert_eq!(finish(&mut begin()), Err(OpeningError::OutOfReach(setup)));
-        let mut found_one = begin();
+        assert_eq!(finish(&mut nearly_spent()), Err(OpeningError::OutOfReach(setup)));
+        let mut found_one = nearly_spent();
         found_one.sampler.as_mut().unwrap().openings.push(moves("11"));
         assert_eq!(finish(&mut found_one), Ok(1));
         let mut by_default =
-            OpeningSearch { alternatives: [Openings::Random(4)].into(), ..begin() };
+            OpeningSearch { alternatives: [Openings::Random(4)].into(), ..nearly_spent() };
         assert_eq!(finish(&mut by_default), Ok(9));
     }
 }

@@ -67,7 +67,7 @@ impl Picture {
             writer.write_image_data(&indices)?;
             writer.finish()
         });
-        written.expect("a list of bytes takes everything, and the picture has the size it says");
+        written.expect("writing to a vector cannot fail, and the size is correct");
         bytes
     }
 
@@ -226,7 +226,7 @@ impl Layout {
     }
 }
 
-/// A game as an animated GIF that begins again after a while: one frame for each move.
+/// A game as an animated GIF that repeats forever, with one frame for each move.
 ///
 /// ```
 /// use claimeven_arena::game_gif;
@@ -245,7 +245,7 @@ pub fn game_gif(game: &Game, red: Player, size: [u16; 2]) -> Vec<u8> {
     let mut last = None;
     let mut bytes = Vec::new();
     let mut encoder = gif::Encoder::new(&mut bytes, size[0], size[1], &[])
-        .expect("a list of bytes takes everything");
+        .expect("writing to a vector cannot fail");
     let written = encoder.set_repeat(gif::Repeat::Infinite).and_then(|()| {
         encoder.write_frame(&frame(&shown, [[0, size[0]], [0, size[1]]], MOVE))?;
         for (index, &column) in game.moves().iter().enumerate() {
@@ -260,7 +260,7 @@ pub fn game_gif(game: &Game, red: Player, size: [u16; 2]) -> Vec<u8> {
         }
         Ok(())
     });
-    written.expect("a list of bytes takes everything");
+    written.expect("writing to a vector cannot fail");
     drop(encoder);
     bytes
 }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gif_has_a_frame_for_each_move_and_ends_as_the_game_does() {
+    fn a_gif_has_a_frame_for_each_move_and_ends_with_the_final_position() {
         for (setup, moves) in [
             (Setup::STANDARD, "1122334"),
             (Setup::STANDARD, ""),

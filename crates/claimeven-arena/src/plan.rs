@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use crate::external::EnginePool;
 use crate::game::{Clock, TimeControl};
 use crate::openings::{OpeningError, OpeningSearch, Openings};
-use crate::roster::{AgentSpec, write_guess};
+use crate::roster::{AgentSpec, write_suggestion};
 
 /// A valid tournament: its players have distinct names and support its setup.
 ///
@@ -190,8 +190,8 @@ impl Plan {
         self.fixtures.iter().map(|fixture| fixture.games).sum()
     }
 
-    /// Begins to choose the openings of the tournament, in steps. Given to the plan afterwards,
-    /// they lead to the same games.
+    /// Starts choosing the openings of the tournament in steps. If the plan is given these openings
+    /// afterwards, it has the same games.
     pub fn opening_search(&self) -> Result<OpeningSearch, OpeningError> {
         OpeningSearch::new(self.openings.clone(), self.setup, self.max_openings(), self.seed)
     }
@@ -201,7 +201,7 @@ impl Plan {
         self.fixtures.iter().map(|fixture| fixture.games).max().unwrap_or(0)
     }
 
-    /// The number of openings that are used at most: each is played twice.
+    /// The maximum number of openings used: each is played twice.
     pub(crate) fn max_openings(&self) -> usize {
         self.rounds().div_ceil(2) as usize
     }
@@ -215,8 +215,7 @@ impl Plan {
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
             if players.iter().any(|known| known.name == name) {
-                let message =
-                    format!("two players are named '{name}'; give one of them another name");
+                let message = format!("two players are named '{name}'; rename one of them");
                 return Err(wrong(&name, message));
             }
             let agent = match models {
@@ -251,11 +250,11 @@ impl Plan {
                 })
                 .collect::<Result<_, _>>()?,
             (Format::Pairings, None) => {
-                let message = "format = \"pairings\" takes a list of pairings".to_owned();
+                let message = "format = \"pairings\" requires a list of pairings".to_owned();
                 return Err(wrong("pairings", message));
             }
             (_, Some(_)) => {
-                let message = "a list of pairings takes format = \"pairings\"".to_owned();
+                let message = "a list of pairings requires format = \"pairings\"".to_owned();
                 return Err(PlanError { line: None, message });
             }
         };
@@ -266,7 +265,7 @@ impl Plan {
             .collect();
         let total = games.saturating_mul(fixtures.len() as u64);
         if !(1..=MAX_GAMES).contains(&total) {
-            let message = format!("{total} games are not from 1 to {MAX_GAMES}");
+            let message = format!("the number of games must be from 1 to {MAX_GAMES}, not {total}");
             return Err(PlanError { line: None, message });
         }
         let anchor = file.anchor.map(|anchor| Ok((place(&anchor.player)?, anchor.elo.0)));
@@ -312,9 +311,9 @@ impl Plan {
                     players.len() - 1
                 })
             };
-            let meeting = [place(game.player_one_settings), place(game.player_two_settings)];
+            let pairing = [place(game.player_one_settings), place(game.player_two_settings)];
             let first_player = game.first_player.map_or(0, |OldFirst(place)| place);
-            fixtures.push(Fixture { players: meeting, first_player, games: 1 });
+            fixtures.push(Fixture { players: pairing, first_player, games: 1 });
         }
         Ok(Plan {
             title: None,
@@ -365,8 +364,8 @@ fn line_at(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 
-/// The last line that contains a value in quotes: the most likely line of an error found only after
-/// parsing, when positions are lost. References come after what they refer to.
+/// The last line that contains a value in quotes: the most likely line of an error that is found
+/// after parsing, when positions are no longer known. References come after what they refer to.
 fn line_of(text: &str, value: &str) -> Option<usize> {
     let places = ['"', '\''].map(|quote| text.rfind(&format!("{quote}{value}{quote}")));
     places.into_iter().flatten().max().map(|offset| line_at(text, offset))
@@ -391,7 +390,7 @@ impl fmt::Display for UnknownKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let UnknownKey(key, known) = self;
         write!(f, "unknown key '{key}'")?;
-        write_guess(f, key, known)?;
+        write_suggestion(f, key, known)?;
         write!(f, " (available: {})", known.join(", "))
     }
 }
@@ -441,7 +440,7 @@ impl TryFrom<u64> for Games {
     fn try_from(games: u64) -> Result<Games, String> {
         match games {
             1..=MAX_GAMES => Ok(Games(games)),
-            _ => Err(format!("games = {games} is not from 1 to {MAX_GAMES}")),
+            _ => Err(format!("games must be from 1 to {MAX_GAMES}, not {games}")),
         }
     }
 }
@@ -456,7 +455,7 @@ impl TryFrom<u64> for MoveTime {
     fn try_from(ms: u64) -> Result<MoveTime, String> {
         match ms {
             1..=86_400_000 => Ok(MoveTime(ms)),
-            _ => Err(format!("move_time = {ms} is not from 1 to 86400000 milliseconds")),
+            _ => Err(format!("move_time must be from 1 to 86400000 milliseconds, not {ms}")),
         }
     }
 }
@@ -471,7 +470,7 @@ impl TryFrom<f64> for Elo {
     fn try_from(elo: f64) -> Result<Elo, String> {
         match elo {
             -10_000.0..=10_000.0 => Ok(Elo(elo)),
-            _ => Err(format!("elo = {elo} is not from -10000 to 10000")),
+            _ => Err(format!("elo must be from -10000 to 10000, not {elo}")),
         }
     }
 }
@@ -571,7 +570,7 @@ struct OldGame {
     player_one_settings: OldPlayer,
     player_two_settings: OldPlayer,
     first_player: Option<OldFirst>,
-    /// What a record of a played game has besides.
+    /// Fields of records of played games, which are ignored.
     #[serde(rename = "moves_count")]
     _moves_count: Option<IgnoredAny>,
     #[serde(rename = "time_elapsed_player_one")]
@@ -609,7 +608,7 @@ impl TryFrom<OldSettings> for OldPlayer {
 }
 
 impl OldSettings {
-    /// The player of ours that has this name.
+    /// The built-in player with this name.
     pub(crate) fn spec(self) -> Result<AgentSpec, String> {
         let OldSettings { agent, options } = self;
         // `MTD(f)` and `Alpha-Beta` are names too.
@@ -647,16 +646,16 @@ mod tests {
 
     #[test]
     fn a_plan_schedules_the_pairings() {
-        let meetings = |text: &str| {
+        let pairings_of = |text: &str| {
             let plan =
                 Plan::from_toml(&format!("players = ['random', 'level:1', 'level:2']\n{text}"));
             plan.unwrap().fixtures.iter().map(|fixture| fixture.players).collect::<Vec<_>>()
         };
-        assert_eq!(meetings(""), [[0, 1], [0, 2], [1, 2]]);
-        assert_eq!(meetings("format = 'round-robin'"), [[0, 1], [0, 2], [1, 2]]);
-        assert_eq!(meetings("format = 'gauntlet'"), [[0, 1], [0, 2]]);
+        assert_eq!(pairings_of(""), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(pairings_of("format = 'round-robin'"), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(pairings_of("format = 'gauntlet'"), [[0, 1], [0, 2]]);
         let pairings = "format = 'pairings'\npairings = [['level:2', 'random']]";
-        assert_eq!(meetings(pairings), [[2, 0]]);
+        assert_eq!(pairings_of(pairings), [[2, 0]]);
     }
 
     #[test]
@@ -710,19 +709,23 @@ mod tests {
                 "level '11' of level: not a whole number from 1 to 10",
             ),
             ("players = ['random',\n\n 'random']", Some(3), "two players are named 'random'"),
-            ("games = 0", Some(1), "games = 0 is not from 1 to 10000000"),
+            ("games = 0", Some(1), "games must be from 1 to 10000000, not 0"),
             ("games = -1", Some(1), "invalid value: integer `-1`"),
             ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),
             ("time = 'soon'", Some(1), "'soon' is not a number of seconds"),
-            ("move_time = 0", Some(1), "move_time = 0 is not from 1"),
+            ("move_time = 0", Some(1), "move_time must be from 1"),
             ("openings = 'wild'", Some(1), "unknown openings 'wild'"),
             ("openings = []", Some(1), "the list of openings is empty"),
             (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),
             (&format!("{two}openings = ['1212121']"), Some(5), "'1212121' is a finished game"),
             (&format!("{two}anchor.player = 'me'"), Some(5), "unknown player 'me' (players: "),
-            (&format!("{two}anchor = {{ player = 'random', elo = 1e9 }}"), Some(5), "elo = 1000"),
-            (&format!("{two}format = 'pairings'"), Some(5), "format = \"pairings\" takes"),
-            (&format!("{two}pairings = []"), None, "a list of pairings takes format"),
+            (
+                &format!("{two}anchor = {{ player = 'random', elo = 1e9 }}"),
+                Some(5),
+                "elo must be from -10000 to 10000, not 1000",
+            ),
+            (&format!("{two}format = 'pairings'"), Some(5), "format = \"pairings\" requires"),
+            (&format!("{two}pairings = []"), None, "a list of pairings requires format"),
             (
                 &format!("{two}format = 'pairings'\npairings = [['random', 'x']]"),
                 Some(6),
@@ -733,7 +736,11 @@ mod tests {
                 Some(6),
                 "'random' cannot play against itself",
             ),
-            (&format!("{two}format = 'pairings'\npairings = []"), None, "0 games are not"),
+            (
+                &format!("{two}format = 'pairings'\npairings = []"),
+                None,
+                "the number of games must be from 1",
+            ),
             (&format!("{two}[setup]\ncols = 50"), Some(5), "a board has 1 to 35 columns, not 50"),
             (&format!("{two}[setup]\nruleset = 'x'"), Some(6), "unknown ruleset 'x'"),
             (

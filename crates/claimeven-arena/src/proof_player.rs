@@ -9,8 +9,8 @@ use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
 /// Plays the moves and diagrams of a proof, without search.
 ///
-/// Where play has left the proof, which cannot happen to its owner from the start of the game, it connects four,
-/// blocks, and otherwise plays as near to the centre as it can.
+/// In positions outside the proof, which its owner never reaches from the start of the game, it
+/// connects four, blocks, or plays as close to the centre as possible.
 pub(crate) struct ProofPlayer {
     proof: Arc<Proof>,
 }
@@ -31,7 +31,7 @@ impl ProofPlayer {
 
     /// A player with the embedded proof of a setup.
     pub(crate) fn embedded(setup: Setup) -> Result<ProofPlayer, AgentError> {
-        let reason = "there is no embedded proof of this game: use file=FILE".to_owned();
+        let reason = "no embedded proof for this game; use file=FILE".to_owned();
         let missing = AgentError::Unsuited { agent: "proof", setup, reason };
         embedded_proof(setup).map(|proof| ProofPlayer { proof }).ok_or(missing)
     }
@@ -39,7 +39,7 @@ impl ProofPlayer {
 
 impl Agent for ProofPlayer {
     fn decide(&mut self, position: &Position, _: &Limits) -> Result<Decision, AgentError> {
-        let begin = std::time::Instant::now();
+        let start = std::time::Instant::now();
         let proven = self.proof.answer(position);
         let column = proven.or_else(|| simple_move(position)).ok_or(AgentError::GameOver)?;
         let is_won = proven.is_some() && self.proof.claim().goal == Goal::Win;
@@ -47,7 +47,7 @@ impl Agent for ProofPlayer {
         Ok(Decision {
             value,
             stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
-            time: begin.elapsed(),
+            time: start.elapsed(),
             ..Decision::new(position, column)
         })
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_proof_says_nothing_it_blocks_or_plays_in_the_centre() {
+    fn outside_the_proof_it_blocks_or_plays_in_the_centre() {
         let mut player = ProofPlayer { proof: Arc::new(proof()) };
         let setup = player.proof.claim().setup;
         let mut column = |moves: &str| {

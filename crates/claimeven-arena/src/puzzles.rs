@@ -42,7 +42,7 @@ pub struct Puzzle {
     pub themes: Vec<Theme>,
 }
 
-/// The themes of a position: what its explanation ends in, after a block that comes first.
+/// The themes of a position: those at the end of its explanation, preceded by a forced block.
 fn themes_of(coach: &mut Coach, position: &Position, goal: Goal) -> Vec<Theme> {
     let Ok(explanation) = coach.explain(position) else { return Vec::new() };
     let wins_now =
@@ -94,7 +94,7 @@ impl Puzzle {
         static ALL: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
             let lines = include_str!("../puzzles/7x6.txt").lines();
             let puzzles: Result<Vec<Puzzle>, _> = lines.map(str::parse).collect();
-            puzzles.expect("the file was whole when the program was built")
+            puzzles.expect("a test reads the file")
         });
         &ALL
     }
@@ -104,9 +104,9 @@ impl Puzzle {
         Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
     }
 
-    /// Finds the themes again.
+    /// Determines the themes.
     fn explain(&mut self, coach: &mut Coach) {
-        let position = self.position().expect("puzzles are made of legal moves");
+        let position = self.position().expect("the moves of a puzzle are legal");
         self.themes = themes_of(coach, &position, self.goal);
     }
 
@@ -120,7 +120,7 @@ impl Puzzle {
         let mut found: Vec<Puzzle> = Vec::new();
         let per_grade = count.div_ceil(Puzzle::GRADES.into());
         while found.len() < count {
-            let game = erring_game(&mut random);
+            let game = fallible_game(&mut random);
             // One puzzle per game, so that they differ.
             let mut plies: Vec<usize> = (FIRST_PLY..game.moves().len()).collect();
             random.shuffle(&mut plies);
@@ -157,7 +157,7 @@ const FIRST_PLY: usize = 9;
 /// How many positions of a game are tried.
 const TRIES: usize = 6;
 
-/// Puzzles of one disc: equal numbers of wins and blocks.
+/// One-move puzzles: equal numbers of wins and blocks.
 fn basics(
     seed: u64,
     each: usize,
@@ -168,7 +168,7 @@ fn basics(
     let mut random = Rng::with_seed(seed ^ 0x00BA_51C5);
     let mut found: [Vec<Puzzle>; 2] = [Vec::new(), Vec::new()];
     while found.iter().any(|kind| kind.len() < each) {
-        let game = erring_game(&mut random);
+        let game = fallible_game(&mut random);
         let ply = random.usize(FIRST_PLY.min(game.moves().len() - 1)..game.moves().len());
         let moves: String = game.moves()[..ply].iter().map(|c| c.to_char()).collect();
         let Ok(position) = Position::from_moves(Setup::STANDARD, &moves) else { continue };
@@ -211,7 +211,7 @@ fn only_move(analysis: &Analysis, goal: Goal) -> Option<Column> {
 }
 
 /// A game between players of different strengths, which starts with a few random moves.
-fn erring_game(random: &mut Rng) -> Game {
+fn fallible_game(random: &mut Rng) -> Game {
     let mut game = Game::new(Setup::STANDARD);
     let levels = [random.u8(2..=6), random.u8(2..=6)];
     let seed = random.u64(..);
@@ -273,8 +273,8 @@ fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u
         player.decide(position, &Limits::default()).is_ok_and(|found| found.column == column)
     };
     // A depth counts only if deeper searches find the move as well; otherwise it was luck.
-    let sight = [2, 4, 6, 8];
-    let misses = sight.iter().rposition(|&depth| !finds(depth)).map_or(0, |place| place as u8 + 1);
+    let depths = [2, 4, 6, 8];
+    let misses = depths.iter().rposition(|&depth| !finds(depth)).map_or(0, |place| place as u8 + 1);
     let length = match discs {
         1..=3 => 1,
         4..=5 => 2,
@@ -363,9 +363,10 @@ mod tests {
         assert_eq!(positions.collect::<HashSet<_>>().len(), puzzles.len(), "no puzzle twice");
     }
 
-    /// `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-arena themes_are_those` finds them again.
+    /// `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-arena themes_match_the_explanations` updates
+    /// them.
     #[test]
-    fn themes_are_those_of_the_explanations() {
+    fn themes_match_the_explanations() {
         let mut coach = Coach::new();
         let mut puzzles = Puzzle::embedded().to_vec();
         for puzzle in &mut puzzles {
@@ -436,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_finds_the_same_puzzles() {
+    fn the_same_seed_gives_the_same_puzzles() {
         let find = || Puzzle::generate(7, 3, |_| {});
         let puzzles = find();
         assert_eq!(puzzles, find());

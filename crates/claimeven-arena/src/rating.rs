@@ -41,7 +41,7 @@ pub fn ratings(
     scores: &[PairScore],
     anchor: Option<(usize, f64)>,
 ) -> Vec<Interval> {
-    let (strengths, covariance) = likeliest_strengths(players, scores);
+    let (strengths, covariance) = max_likelihood_strengths(players, scores);
     let dispersion = dispersion(&strengths, scores);
     let mean = strengths.iter().sum::<f64>() / players.max(1) as f64;
     (0..players)
@@ -63,6 +63,14 @@ pub fn ratings(
 }
 
 /// The group of each player, from 0: those who have met through a chain of games are in one.
+///
+/// ```
+/// use claimeven_arena::{PairScore, rating_groups};
+///
+/// let games = [PairScore { players: [0, 2], points: 1.0, games: 2.0, ..Default::default() }];
+/// // Player 1 has not met the others.
+/// assert_eq!(rating_groups(3, &games), [0, 1, 0]);
+/// ```
 pub fn rating_groups(players: usize, scores: &[PairScore]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..players).collect();
     for &PairScore { players: [a, b], .. } in scores {
@@ -75,11 +83,14 @@ pub fn rating_groups(players: usize, scores: &[PairScore]) -> Vec<usize> {
     let mut names = groups.clone();
     names.sort_unstable();
     names.dedup();
-    groups.iter().map(|group| names.binary_search(group).expect("it is a group")).collect()
+    groups
+        .iter()
+        .map(|group| names.binary_search(group).expect("every group has a number"))
+        .collect()
 }
 
 /// How much more the points of pairs vary than those of two independent games without draws
-/// (quasi-likelihood): 1 without pairs. Independence counts as much as four pairs.
+/// (quasi-likelihood); 1 without pairs. As a prior, independence has the weight of four pairs.
 fn dispersion(strengths: &[f64], scores: &[PairScore]) -> f64 {
     const PRIOR: f64 = 4.0 * 0.5;
     let (mut observed, mut expected) = (PRIOR, PRIOR);
@@ -103,10 +114,10 @@ const SMALL: f64 = 1e-8;
 /// The maximum-likelihood strengths and their covariance matrix.
 ///
 /// The log-likelihood is concave, so damped Newton steps converge to its only maximum.
-fn likeliest_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn max_likelihood_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut strengths = vec![0.0; players];
     loop {
-        let (gradient, curvature) = slopes(&strengths, scores);
+        let (gradient, curvature) = derivatives(&strengths, scores);
         let inverse = inverse(curvature);
         let step: Vec<f64> = inverse.iter().map(|row| dot(row, &gradient)).collect();
         let largest = step.iter().fold(0.0_f64, |largest, part| largest.max(part.abs()));
@@ -137,16 +148,16 @@ fn likeliest_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<V
 fn log_likelihood(strengths: &[f64], scores: &[PairScore]) -> f64 {
     // ln of the odds' share: -ln(1 + e^-d), without overflow for any d.
     let ln_share = |d: f64| d.min(0.0) - (-d.abs()).exp().ln_1p();
-    let imagined = strengths.iter().map(|&d| 0.5 * (ln_share(d) + ln_share(-d)));
+    let prior = strengths.iter().map(|&d| 0.5 * (ln_share(d) + ln_share(-d)));
     let played = scores.iter().map(|&PairScore { players: [a, b], points, games, .. }| {
         let d = strengths[a] - strengths[b];
         points * ln_share(d) + (games - points) * ln_share(-d)
     });
-    imagined.chain(played).sum()
+    prior.chain(played).sum()
 }
 
 /// The gradient of the log-likelihood, and its negated Hessian.
-fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn derivatives(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let players = strengths.len();
     let mut gradient = vec![0.0; players];
     let mut curvature = vec![vec![0.0; players]; players];
@@ -160,11 +171,11 @@ fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) 
         let surplus = points - games * expected;
         gradient[a] += surplus;
         gradient[b] -= surplus;
-        let bend = games * expected * (1.0 - expected);
-        curvature[a][a] += bend;
-        curvature[b][b] += bend;
-        curvature[a][b] -= bend;
-        curvature[b][a] -= bend;
+        let weight = games * expected * (1.0 - expected);
+        curvature[a][a] += weight;
+        curvature[b][b] += weight;
+        curvature[a][b] -= weight;
+        curvature[b][a] -= weight;
     }
     (gradient, curvature)
 }
@@ -230,8 +241,7 @@ mod tests {
 
     #[test]
     fn a_perfect_score_has_the_rating_that_solves_its_equation() {
-        // 20 (1 - P(d)) = P(d / 2) - 1/2: the games pull up what the drawn game of the prior pulls
-        // down.
+        // 20 (1 - P(d)) = P(d / 2) - 1/2: the games balance the drawn games of the prior.
         let ratings = ratings(2, &[score(0, 1, 20.0, 20.0)], Some((1, 100.0)));
         let d = ratings[0].estimate - 100.0;
         let rest = 20.0 * (1.0 - score_of_elo(d)) - (score_of_elo(d / 2.0) - 0.5);

@@ -5,7 +5,7 @@ use std::fmt;
 use claimeven_game::{Column, Game, PlayError};
 use claimeven_search::{Agent, AgentError, Limits};
 
-use crate::game::seat_players;
+use crate::game::build_players;
 use crate::record::{GameRecord, Reason, ResultRecord};
 use crate::roster::{Participant, SpecError};
 
@@ -16,7 +16,7 @@ impl GameRecord {
         self.replayed().map_err(|fault| RecordError { id: self.id.clone(), fault })
     }
 
-    /// Lets the players choose their moves again, with the recorded seed. Returns the number of
+    /// Has the players choose their moves again, with the recorded seed. Returns the number of
     /// moves chosen, which excludes people's moves and opening moves.
     ///
     /// Records do not contain time limits, so players that had one may choose other moves.
@@ -102,7 +102,7 @@ impl GameRecord {
         let (first, second) = (spec(0)?, spec(1)?);
         let players = [first.as_ref(), second.as_ref()];
         let is_timed = self.time_control.is_some();
-        let agents = seat_players(setup, players, self.seed, is_timed);
+        let agents = build_players(setup, players, self.seed, is_timed);
         let mut agents = agents.map_err(Fault::Unsuited)?;
         let mut again = Game::new(setup);
         let mut chosen = 0;
@@ -144,7 +144,7 @@ pub enum Fault {
     /// The first player is neither 0 nor 1.
     FirstPlayer(usize),
     /// The opening has more moves than the game.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Opening { opening: usize, moves: usize },
     /// A move is illegal.
     Move {
@@ -158,13 +158,13 @@ pub enum Fault {
     /// The recorded reason is an end by the rules, but the game is not over.
     Unfinished(Reason),
     /// The recorded winner is wrong.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Winner { recorded: Option<usize>, right: Option<usize> },
     /// The recorded reason is wrong.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Reason { recorded: Reason, right: Reason },
     /// The recorded scores are wrong.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Scores { recorded: [u32; 2], right: [u32; 2] },
     /// A player's agent text is invalid.
     Agent(SpecError),

@@ -13,7 +13,7 @@ use claimeven_zero::{Interval, PairResults};
 
 /// Games won, drawn and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Results {
     pub won: u64,
     pub drawn: u64,
@@ -59,9 +59,9 @@ impl Results {
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
     games: u64,
-    /// The results of each player against each other one.
+    /// The results of each player against each other player.
     cross: Vec<Vec<Results>>,
-    /// The results of pairs of games of the first of two players, by both.
+    /// The pair results of the first of two players, by both players.
     pairs: BTreeMap<[usize; 2], PairResults>,
     /// Half points of games whose pair is not complete, by fixture and pair.
     half_pairs: HashMap<(usize, u64), usize>,
@@ -201,7 +201,8 @@ impl TournamentResults {
     }
 }
 
-/// The ratings of each group by itself. The anchor is that of its group; elsewhere the mean is 0.
+/// The ratings of each group by itself. The anchor applies to its own group; in other groups the
+/// mean is 0.
 fn group_ratings(
     groups: &[usize],
     scores: &[PairScore],
@@ -228,8 +229,19 @@ fn group_ratings(
 }
 
 /// The report of a tournament: ratings, standings and statistics.
+///
+/// ```
+/// use claimeven_arena::{Plan, Tournament};
+///
+/// let plan = Plan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
+/// let report = Tournament::new(&plan)?.run(None, 1, |_| {})?.report(&plan);
+/// let mut csv = Vec::new();
+/// report.write_csv(&mut csv)?;
+/// assert!(csv.starts_with(b"rank,player,agent,elo,"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Report {
     pub title: Option<String>,
     /// The name of the plan's [`Format`](crate::Format).
@@ -244,7 +256,7 @@ pub struct Report {
     pub planned: u64,
     /// All players, the strongest first.
     pub players: Vec<PlayerReport>,
-    /// The results of each player against each other one, in the same order.
+    /// The results of each player against each other player, in the same order.
     pub head_to_head: Vec<Vec<Results>>,
     /// The results of the first movers.
     pub first_player: Results,
@@ -260,7 +272,7 @@ pub struct Report {
 
 /// A player's part of a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlayerReport {
     pub name: String,
     /// The agent text.
@@ -286,7 +298,7 @@ pub struct PlayerReport {
 
 /// The number of games of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Length {
     pub moves: usize,
     pub games: u64,

@@ -281,7 +281,7 @@ impl MoveReview {
 impl PlayerReview {
     fn of<'a>(moves: impl Iterator<Item = &'a MoveReview>) -> PlayerReview {
         let mut review = PlayerReview::default();
-        let (mut given, mut most) = (0, 0);
+        let (mut given, mut at_stake) = (0, 0);
         for reviewed in moves {
             review.moves += 1;
             review.judged += usize::from(reviewed.judgement != Judgement::Unknown);
@@ -295,9 +295,9 @@ impl PlayerReview {
             }
             let (gave, could_give) = reviewed.given_away().unwrap_or_default();
             given += gave;
-            most += could_give;
+            at_stake += could_give;
         }
-        review.accuracy = (most > 0).then(|| 1.0 - f64::from(given) / f64::from(most));
+        review.accuracy = (at_stake > 0).then(|| 1.0 - f64::from(given) / f64::from(at_stake));
         review
     }
 }
@@ -314,7 +314,7 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     let all_known = choices.len() == legal;
     let all_exact = all_known && choices.iter().all(|choice| choice.exact);
     match () {
-        // A better result was certain, whatever the values of the other moves.
+        // A better result was certain, regardless of the values of the other moves.
         () if !keeps(played) && played < 0 => Judgement::Blunder,
         () if !keeps(played) => Judgement::Mistake,
         // An unknown move could have been better than this draw or loss.
@@ -339,7 +339,7 @@ struct Judge<'a> {
 const MAX_FAILURES: u32 = 2;
 
 /// The time for such an estimate.
-const OPINION_TIME: Duration = Duration::from_millis(150);
+const ESTIMATE_TIME: Duration = Duration::from_millis(150);
 
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
@@ -356,7 +356,7 @@ impl<'a> Judge<'a> {
             return MoveReview { column, judgement, choices: Vec::new(), estimate: None };
         }
         let time = match self.options.time_per_position {
-            Some(time) if self.failures >= MAX_FAILURES => Some(time.min(OPINION_TIME)),
+            Some(time) if self.failures >= MAX_FAILURES => Some(time.min(ESTIMATE_TIME)),
             time => time,
         };
         let analysis = self.analyzer.analyze(position, &AnalysisLimits { time, cancel });

@@ -63,7 +63,7 @@ pub enum Values {
         /// The default.
         default: f64,
     },
-    /// One of some words, the first of which is the default.
+    /// One of several words, the first of which is the default.
     Word(&'static [&'static str]),
     /// The name of a built-in heuristic, or a TOML file of weights.
     Heuristic {
@@ -187,7 +187,7 @@ impl AgentSpec {
     pub fn with(&self, name: &str, value: &str) -> Result<AgentSpec, SpecError> {
         let mut spec = self.clone();
         spec.given.retain(|(known, _)| known.name != name);
-        spec.give(name, value)?;
+        spec.set(name, value)?;
         Ok(spec)
     }
 
@@ -225,7 +225,8 @@ impl AgentSpec {
         self
     }
 
-    /// The same player, whose program is kept in a pool between games, unless it has one already.
+    /// The same player, whose program is kept in a pool between games; an existing pool is not
+    /// replaced.
     #[must_use]
     pub fn with_engines(mut self, engines: &EnginePool) -> AgentSpec {
         self.engines.get_or_insert_with(|| engines.clone());
@@ -236,7 +237,7 @@ impl AgentSpec {
     /// machine.
     pub(crate) fn files(&self) -> Result<Vec<(String, PathBuf)>, String> {
         if self.custom.is_some() || self.kind.name == "ugi" {
-            return Err(format!("{self} is a program of this machine"));
+            return Err(format!("{self} is a program on this machine"));
         }
         let model = self.given("model").map(|text| (text, self.models.find(text).file()));
         let weights = self.given("eval").filter(|text| is_toml(text));
@@ -275,7 +276,7 @@ impl AgentSpec {
         }
     }
 
-    fn give(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
         let agent = self.kind.name;
         let parameter = self.kind.parameter(name).ok_or_else(|| SpecError::Parameter {
             agent,
@@ -331,9 +332,9 @@ impl FromStr for AgentSpec {
             AgentSpec { kind, given: Vec::new(), custom: None, models, engines: None, files };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
-                (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
-                (None, Some(own)) => spec.give(own.name, parameter.trim())?,
-                (None, None) => spec.give(parameter.trim(), "")?,
+                (Some((name, value)), _) => spec.set(name.trim(), &unquoted(value.trim())?)?,
+                (None, Some(own)) => spec.set(own.name, parameter.trim())?,
+                (None, None) => spec.set(parameter.trim(), "")?,
             }
         }
         let needed = kind.parameters.iter().filter(|parameter| {
@@ -342,7 +343,7 @@ impl FromStr for AgentSpec {
         });
         for parameter in needed {
             if spec.given(parameter.name).is_none() {
-                spec.give(parameter.name, "")?;
+                spec.set(parameter.name, "")?;
             }
         }
         Ok(spec)
@@ -630,7 +631,7 @@ impl fmt::Display for SpecError {
             SpecError::Agent(name) => {
                 let names: Vec<&str> = AGENTS.iter().map(|kind| kind.name).collect();
                 write!(f, "unknown player '{name}'")?;
-                write_guess(f, name, &names)?;
+                write_suggestion(f, name, &names)?;
                 write!(f, " (available: {}, human)", names.join(", "))
             }
             SpecError::NameTaken(name) => {
@@ -638,7 +639,7 @@ impl fmt::Display for SpecError {
             }
             SpecError::Parameter { agent, name, known } => {
                 write!(f, "{agent} has no parameter '{name}'")?;
-                write_guess(f, name, known)?;
+                write_suggestion(f, name, known)?;
                 match &known[..] {
                     [] => Ok(()),
                     known => write!(f, " (available: {})", known.join(", ")),
@@ -660,11 +661,15 @@ impl fmt::Display for SpecError {
 impl std::error::Error for SpecError {}
 
 /// Suggests a similar name, if there is one.
-pub(crate) fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
-    let likeness = |known: &str| strsim::jaro_winkler(name, known);
-    let guess = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+pub(crate) fn write_suggestion(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    known: &[&str],
+) -> fmt::Result {
+    let similarity = |known: &str| strsim::jaro_winkler(name, known);
+    let guess = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
     match guess {
-        Some(guess) if likeness(guess) > 0.75 => write!(f, "; did you mean {guess}?"),
+        Some(guess) if similarity(guess) > 0.75 => write!(f, "; did you mean {guess}?"),
         _ => Ok(()),
     }
 }
@@ -686,7 +691,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_in_quotes_may_contain_anything() {
+    fn quoted_values_may_contain_anything() {
         for (value, text) in [
             ("./engine", "ugi:cmd=./engine"),
             ("./engine --fast", r#"ugi:cmd="./engine --fast""#),

@@ -37,8 +37,8 @@ impl SelfPlayGames {
     }
 }
 
-/// The games of a unit. They know their setup, so that they can be written and read without the work.
-pub struct Played {
+/// The games of a unit, with their setup, so that they can be encoded and decoded without the work.
+pub struct SelfPlayOutput {
     setup: claimeven_game::Setup,
     batch: SelfPlayBatch,
 }
@@ -46,7 +46,7 @@ pub struct Played {
 impl Work for SelfPlayGames {
     const KIND: &'static str = "self-play";
     type Unit = Range<u64>;
-    type Output = Played;
+    type Output = SelfPlayOutput;
     type Thread = ();
     type Error = WorkError;
 
@@ -72,27 +72,27 @@ impl Work for SelfPlayGames {
         (): &mut (),
         unit: &Range<u64>,
         cancel: &Arc<AtomicBool>,
-    ) -> Result<Option<Played>, WorkError> {
+    ) -> Result<Option<SelfPlayOutput>, WorkError> {
         let Parameters { self_play, seed } = &self.parameters;
         let progress = SelfPlayProgress { cancel: Arc::clone(cancel), ..Default::default() };
         let batch = play_games(&self.inference, self_play, *seed, unit.clone(), 1, &progress);
-        Ok(batch.map(|batch| Played { setup: self.network.setup(), batch }))
+        Ok(batch.map(|batch| SelfPlayOutput { setup: self.network.setup(), batch }))
     }
 
-    fn encode(output: &Played) -> Vec<u8> {
+    fn encode(output: &SelfPlayOutput) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(&output.setup).expect("a setup is plain data");
         bytes.push(b'\n');
         bytes.extend(output.batch.to_bytes(output.setup));
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Result<Played, String> {
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no setup")?;
+    fn decode(bytes: &[u8]) -> Result<SelfPlayOutput, String> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("missing setup")?;
         let setup = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
-        Ok(Played { setup, batch: SelfPlayBatch::from_bytes(&bytes[end + 1..], setup)? })
+        Ok(SelfPlayOutput { setup, batch: SelfPlayBatch::from_bytes(&bytes[end + 1..], setup)? })
     }
 
-    fn verify(&self, unit: &Range<u64>, output: &Played) -> Result<(), String> {
+    fn verify(&self, unit: &Range<u64>, output: &SelfPlayOutput) -> Result<(), String> {
         let games = unit.end.saturating_sub(unit.start);
         if output.setup != self.network.setup() {
             return Err(format!("games of {}", output.setup));
@@ -103,8 +103,8 @@ impl Work for SelfPlayGames {
         Ok(())
     }
 
-    /// Without the evaluations, which depend on what a thread remembers.
-    fn fingerprint(output: &Played) -> Vec<u8> {
+    /// Without the number of evaluations, which depends on the cache of a thread.
+    fn fingerprint(output: &SelfPlayOutput) -> Vec<u8> {
         let batch = SelfPlayBatch { evaluations: 0, ..output.batch.clone() };
         batch.to_bytes(output.setup)
     }
@@ -113,7 +113,7 @@ impl Work for SelfPlayGames {
 /// The machines of a dispatcher as players of a training run.
 #[derive(Clone, Debug)]
 pub struct FleetPlayer<D> {
-    /// Who plays the games.
+    /// The machines.
     pub machines: D,
 }
 
@@ -128,7 +128,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
     ) -> Result<Option<SelfPlayBatch>, String> {
         let parameters = Parameters { self_play: *parameters, seed };
         let work = SelfPlayGames::new(network.clone(), parameters);
-        // Equal ones, so that workers end together.
+        // Units of equal size, so that workers finish together.
         let games = numbers.end - numbers.start;
         let units = games.div_ceil(parameters.self_play.in_flight as u64);
         let size = games.div_ceil(units.max(1));
@@ -139,7 +139,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
         let mut parts = BTreeMap::new();
         let played = self.machines.run(&work, 0..units, unit, Some(&progress.cancel), |taken| {
             match taken {
-                Taken::Output(number, Played { batch, .. }) => {
+                Taken::Output(number, SelfPlayOutput { batch, .. }) => {
                     progress.games.fetch_add(batch.games, Ordering::Relaxed);
                     parts.insert(number, batch);
                 }
@@ -206,7 +206,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
             start..exam.len().min(start + POSITIONS_AT_ONCE)
         };
         let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
-        let points = points.map_err(|error| error.to_string())?.expect("nobody cancels it");
+        let points = points.map_err(|error| error.to_string())?.expect("it cannot be cancelled");
         Ok(Some(points.into_iter().flatten().collect()))
     }
 }

@@ -17,10 +17,19 @@ use claimeven_zero::Interval;
 use fastrand::Rng;
 use serde::Serialize;
 
-use crate::move_units::{MOVES_AT_ONCE, MoveQuestion, Moves};
+use crate::move_units::{MOVES_AT_ONCE, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 
 /// Positions with their exact scores.
+///
+/// ```
+/// use claimeven_arena::TestSet;
+/// use claimeven_game::{Position, Setup};
+///
+/// // The first player wins with its last disc.
+/// let set = TestSet::new("first move", [(Position::new(Setup::STANDARD), 1)]);
+/// assert_eq!(set.len(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TestSet {
     /// The displayed name.
@@ -29,7 +38,7 @@ pub struct TestSet {
 }
 
 impl TestSet {
-    /// Positions of unfinished games with scores that are known already.
+    /// Positions of unfinished games with known scores.
     pub fn new(
         name: impl Into<String>,
         positions: impl IntoIterator<Item = (Position, i32)>,
@@ -89,7 +98,7 @@ impl TestSet {
     }
 }
 
-/// Positions of random games, of which a test set can be made.
+/// Positions of random games, from which a test set can be built.
 #[derive(Clone, Debug)]
 pub struct RandomPositions {
     /// The name of the test set.
@@ -220,8 +229,8 @@ pub fn evaluate(
     Ok(Strength::of(set, moves.into_iter().collect::<Result<_, _>>()?))
 }
 
-/// The same for a player of the roster, on the machines of a dispatcher. `progress` gets the number of
-/// moves so far; `None` if it was cancelled.
+/// Evaluates a built-in player on the machines of a dispatcher. `progress` receives the number of
+/// moves so far; returns `None` if it was cancelled.
 pub fn evaluate_on(
     dispatcher: &impl Dispatcher,
     player: &AgentSpec,
@@ -236,7 +245,7 @@ pub fn evaluate_on(
     let chunks: Vec<&[(Position, i32)]> = set.positions.chunks(MOVES_AT_ONCE).collect();
     let unit = |number: u64| {
         let questions = chunks[number as usize].iter();
-        questions.map(|(position, _)| MoveQuestion { position: *position, seed }).collect()
+        questions.map(|(position, _)| MoveRequest { position: *position, seed }).collect()
     };
     let units = chunks.len() as u64;
     let done = |units: u64| progress((units * MOVES_AT_ONCE as u64).min(set.len() as u64));
@@ -279,7 +288,7 @@ struct JudgedMove {
 }
 
 impl JudgedMove {
-    /// A move from a position with one exact score to one with another, for the side that made it.
+    /// A move between positions with these exact scores, for the side that made it.
     fn new(score: i32, reached: i32, simulations: u64, time: Duration) -> JudgedMove {
         let signs = (score.signum(), reached.signum());
         JudgedMove { signs, is_best: reached == score, simulations, time }
@@ -400,7 +409,7 @@ pub enum EvaluateError {
         /// The plies.
         plies: u32,
     },
-    /// Other machines cannot do it.
+    /// Other machines failed.
     Work(WorkError),
 }
 
@@ -439,7 +448,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_wilsons() {
+    fn intervals_are_wilson_intervals() {
         let rate = Rate::new(10, 1000);
         assert_eq!(rate.to_string(), "1.00 % (0.54 to 1.83)");
         assert_eq!(Rate::new(0, 1000).to_string(), "0.00 % (0.00 to 0.38)");

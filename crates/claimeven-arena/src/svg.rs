@@ -29,11 +29,20 @@ pub(crate) const fn disc_class(player: Player) -> &'static str {
 }
 
 /// A position as a self-contained SVG document.
+///
+/// ```
+/// use claimeven_arena::svg;
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4453")?;
+/// assert!(svg::board(&position).starts_with("<svg"));
+/// # Ok::<(), claimeven_game::MoveTextError>(())
+/// ```
 pub fn board(position: &Position) -> String {
     board_with_marks(position, &[], &[])
 }
 
-/// A position with what the coach marks on it, and a text of several lines below.
+/// A position with the coach's marks, and lines of text below it.
 pub fn board_with_marks(position: &Position, marks: &[Mark], text: &[String]) -> String {
     const CELL: u32 = 48;
     const RADIUS: u32 = 19;
@@ -102,7 +111,7 @@ pub fn top_cell(position: &Position, column: Column) -> Option<Cell> {
     rows.map(|row| Cell { column, row }).find(|&cell| position.disc(cell).is_some())
 }
 
-/// A text with the characters that mean something in XML escaped.
+/// Escapes the special characters of XML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

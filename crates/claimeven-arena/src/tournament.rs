@@ -89,8 +89,8 @@ impl<'a> Tournament<'a> {
         self.run_on(&Local { threads }, journal, report)
     }
 
-    /// The same on the machines of a dispatcher. Games of a machine that turns out to be wrong are
-    /// removed from the journal and played again.
+    /// Runs the tournament on the machines of a dispatcher. If a machine returns wrong games, the
+    /// new games are removed from the journal and played again.
     pub fn run_on(
         &self,
         dispatcher: &impl Dispatcher,
@@ -142,7 +142,7 @@ impl<'a> Tournament<'a> {
                         journal.as_mut().map_or(Ok(()), |journal| journal.truncate(length))
                     }
                 };
-                // Games that cannot be kept are not played.
+                // Without a journal to write to, stop playing.
                 let flow = if kept.is_ok() { Continue(()) } else { Break(()) };
                 written = kept;
                 Ok(flow)
@@ -185,8 +185,8 @@ impl<'a> Tournament<'a> {
         Ok(results)
     }
 
-    /// The same on the machines of a dispatcher. The games of two tournaments that are played at the same
-    /// time need different titles.
+    /// Resumes the tournament on the machines of a dispatcher. Tournaments that are played at the
+    /// same time need different titles.
     pub fn resume_on(
         &self,
         dispatcher: &impl Dispatcher,
@@ -197,7 +197,7 @@ impl<'a> Tournament<'a> {
     ) -> Result<TournamentResults, TournamentError> {
         let (mut results, is_played) = self.count(played)?;
         let at_start = results.clone();
-        let ended = dispatcher.run(
+        let result = dispatcher.run(
             &Games { title: Some(title.to_owned()), ..self.games() },
             (0..self.schedule.len() as u64).filter(|&number| !is_played[number as usize]),
             |number| vec![self.planned(number as usize)],
@@ -219,11 +219,11 @@ impl<'a> Tournament<'a> {
                 }
             },
         );
-        ended.map_err(TournamentError::Game)?;
+        result.map_err(TournamentError::Game)?;
         Ok(results)
     }
 
-    /// The results of games, and which games of the schedule they are.
+    /// The results of the played games, and which games of the schedule have been played.
     fn count(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -292,7 +292,7 @@ impl<'a> Tournament<'a> {
         record
     }
 
-    /// The games as work for any machine.
+    /// The games as work for a dispatcher.
     fn games(&self) -> Games {
         let players = self.plan.players.iter().map(|entrant| entrant.agent.clone()).collect();
         Games { title: None, setup: self.plan.setup, players, time: self.plan.time }
@@ -321,12 +321,12 @@ impl<'a> Tournament<'a> {
     }
 }
 
-/// What happens in a tournament on other machines.
+/// An event of a tournament on other machines.
 #[derive(Debug)]
 pub enum TournamentProgress {
     /// A game has ended.
     Game(Box<GameRecord>),
-    /// A machine turned out to be wrong: all games of this run are void and come again.
+    /// A machine returned wrong games: discard all games of this run, they will come again.
     Restart,
 }
 

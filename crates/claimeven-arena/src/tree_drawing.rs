@@ -49,7 +49,7 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// The name, as a word for files.
+    /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
             NodeKind::Max => "max",
@@ -73,20 +73,20 @@ pub struct Cut {
 }
 
 impl TreeDrawing {
-    /// Searches a position and keeps at most `most` nodes of the tree. The search records as many
-    /// levels as `recorded` nodes can fill; deeper nodes are only counted.
+    /// Searches a position and keeps at most `max_nodes` nodes of the tree. The search records as
+    /// many levels as `recorded` nodes can fill; deeper nodes are only counted.
     pub fn new(
         agent: &AgentSpec,
         game: &Game,
         limits: &Limits,
         recorded: u32,
-        most: usize,
+        max_nodes: usize,
     ) -> Result<TreeDrawing, AgentError> {
         let setup = game.position().setup();
         let mut player = agent.build(setup, 0)?;
         let (decision, tree) =
             player.decide_with_tree(game.position(), limits, levels(setup, recorded))?;
-        let tree = tree.cut_to(most, &decision.pv);
+        let tree = tree.cut_to(max_nodes, &decision.pv);
         let mut chosen = vec![false; tree.nodes.len()];
         for node in tree.nodes_on(&decision.pv) {
             chosen[node] = true;
@@ -120,7 +120,7 @@ impl TreeDrawing {
         }
     }
 
-    /// What a node is.
+    /// The kind of a node.
     pub fn kind(&self, node: usize) -> NodeKind {
         let is_over = || self.tree.position_at(node).outcome().is_some();
         match self.tree.nodes[node].content {
@@ -142,7 +142,7 @@ impl TreeDrawing {
         rows
     }
 
-    /// The player to move at the root, whose point of view values have.
+    /// The player to move at the root, from whose point of view values are.
     pub fn player(&self) -> Player {
         self.game.position().player()
     }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_levels_recorded_fit_into_memory_on_every_board() {
+    fn recorded_levels_fit_into_memory_on_every_board() {
         for (cols, rows, expected) in [(1, 9, 9), (2, 30, 18), (7, 6, 6), (35, 2, 3)] {
             let setup = Setup::new(cols, rows, 4, Ruleset::Standard).unwrap();
             assert_eq!(levels(setup, 300_000), expected, "{setup}");
@@ -201,9 +201,9 @@ mod tests {
     fn walks_add_up_to_the_visits_and_results_of_the_nodes() {
         let agent: AgentSpec = "mcts:sims=700,proofs=off".parse().unwrap();
         let game = Game::parse(Setup::STANDARD, "4453").unwrap();
-        for most in [20, 10_000] {
+        for max_nodes in [20, 10_000] {
             let drawing =
-                TreeDrawing::new(&agent, &game, &Limits::default(), 10_000, most).unwrap();
+                TreeDrawing::new(&agent, &game, &Limits::default(), 10_000, max_nodes).unwrap();
             let nodes = &drawing.tree.nodes;
             let mut sums = vec![(0, 0.0); nodes.len()];
             for walk in &drawing.tree.walks {

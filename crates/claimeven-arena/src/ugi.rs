@@ -82,7 +82,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         let done = match words[..] {
             [] => Ok(()),
             ["ugi"] => return self.introduce(),
-            ["isready"] => return self.say("readyok"),
+            ["isready"] => return self.send("readyok"),
             ["query", question] => return self.respond(question),
             ["stop"] => {
                 self.stop();
@@ -100,19 +100,19 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         };
         match done {
             Ok(()) => Ok(()),
-            Err(message) => self.say(&format!("info string error: {message}")),
+            Err(message) => self.send(&format!("info string error: {message}")),
         }
     }
 
     fn introduce(&self) -> io::Result<()> {
         let Options { agent, cols, rows, connect, ruleset, seed } = &self.options;
-        let most = Setup::MAX_SIDE;
+        let max = Setup::MAX_SIDE;
         let lines = [
             format!("id name Claimeven {}", env!("CARGO_PKG_VERSION")),
             "id author the Claimeven authors".to_owned(),
             format!("option name agent type string default {agent}"),
-            format!("option name cols type spin default {cols} min 1 max {most}"),
-            format!("option name rows type spin default {rows} min 1 max {most}"),
+            format!("option name cols type spin default {cols} min 1 max {max}"),
+            format!("option name rows type spin default {rows} min 1 max {max}"),
             format!("option name connect type spin default {connect} min 2 max 255"),
             format!(
                 "option name ruleset type combo default {ruleset} var {} var {}",
@@ -122,7 +122,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
             format!("option name seed type spin default {seed} min 0 max {}", u64::MAX),
             "ugiok".to_owned(),
         ];
-        self.say(&lines.join("\n"))
+        self.send(&lines.join("\n"))
     }
 
     fn respond(&self, question: &str) -> io::Result<()> {
@@ -134,9 +134,9 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
             ("result", Some(Outcome::Draw)) => "draw".to_owned(),
             ("result", Some(Outcome::Win(Player::First))) => "p1win".to_owned(),
             ("result", Some(Outcome::Win(Player::Second))) => "p2win".to_owned(),
-            _ => return self.say(&format!("info string error: unknown query {question:?}")),
+            _ => return self.send(&format!("info string error: unknown query {question:?}")),
         };
-        self.say(&format!("response {answer}"))
+        self.send(&format!("response {answer}"))
     }
 
     fn new_game(&mut self) -> Result<(), String> {
@@ -165,7 +165,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         let moves = match words {
             [] => String::new(),
             ["moves", moves @ ..] => moves.concat(),
-            [word, ..] => return Err(format!("{word:?} is not moves")),
+            [word, ..] => return Err(format!("expected 'moves', not {word:?}")),
         };
         self.game =
             Game::parse(self.options.setup()?, &moves).map_err(|error| error.to_string())?;
@@ -203,7 +203,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
                 |error| format!("info string error: {error}\nbestmove none"),
                 |decision| best_move_text(&decision),
             );
-            Searched { player, written: say(output, &text) }
+            Searched { player, written: send(output, &text) }
         });
         self.search = Some(Search { cancel, is_infinite, thread });
         Ok(())
@@ -228,12 +228,12 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         Some(searched.written)
     }
 
-    fn say(&self, text: &str) -> io::Result<()> {
-        say(self.output, text)
+    fn send(&self, text: &str) -> io::Result<()> {
+        send(self.output, text)
     }
 }
 
-fn say<W: Write>(output: &Mutex<W>, text: &str) -> io::Result<()> {
+fn send<W: Write>(output: &Mutex<W>, text: &str) -> io::Result<()> {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     writeln!(output, "{text}")?;
     output.flush()

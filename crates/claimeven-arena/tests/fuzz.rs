@@ -24,7 +24,7 @@ fn fuzz_text(name: &str, known: &[&str], mut parse: impl FnMut(&str) -> bool) {
     fuzz(name, &texts(known), |input| parse(&String::from_utf8_lossy(input)));
 }
 
-/// What was parsed is printed in a form that parses to the same value.
+/// A parsed value prints as a text that parses to the same value.
 fn round_trip<T: FromStr + ToString + PartialEq + std::fmt::Debug>(text: &str) -> bool {
     let Ok(value) = text.parse::<T>() else { return false };
     let again = value.to_string().parse::<T>().ok();
@@ -232,7 +232,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
 }
 
-/// One file of a checkpoint is damaged: the first byte of an input says which.
+/// One file of a checkpoint is damaged: the first byte of the input selects it.
 #[test]
 fn checkpoints() {
     let folder = temporary("run");

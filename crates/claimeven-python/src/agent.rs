@@ -1,4 +1,4 @@
-//! Players: those of the roster, and those that users write in Python.
+//! Players: the built-in ones, and those that users write in Python.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::position::{Position, column_of, is_int, position_of};
 use crate::solver::duration;
 use crate::{value_error, work};
 
-/// What a search may use, in addition to the player's own parameters. None is no limit.
+/// Limits of a search, in addition to the player's own parameters. None means no limit.
 ///
 /// >>> from claimeven import Agent, Limits
 /// >>> Agent('alphabeta:depth=20').decide('44', Limits(depth=2)).depth
@@ -80,7 +80,7 @@ impl Limits {
     }
 }
 
-/// The value of a position or a move to the side to move.
+/// The value of a position or a move for the side to move.
 ///
 /// `kind` is 'win', 'loss', 'draw' (proven), 'points' (of a heuristic) or 'expected' (expected result from 0 to 1), and
 /// `number` the plies to the win or loss, the points or the expected result.
@@ -131,7 +131,7 @@ impl Decision {
         self.0.column.number()
     }
 
-    /// The value of the position to the side to move.
+    /// The value of the position for the side to move.
     #[getter]
     fn value(&self) -> Value {
         Value(self.0.value)
@@ -149,7 +149,7 @@ impl Decision {
         self.0.shares.clone()
     }
 
-    /// The expected play, starting with the move, such as '3526'.
+    /// The principal variation, starting with the move, such as '3526'.
     #[getter]
     fn line(&self) -> String {
         self.0.pv.iter().map(|column| column.to_char()).collect()
@@ -191,10 +191,10 @@ impl Decision {
     }
 }
 
-/// A player of the roster by its text, such as 'mcts:sims=1000', 'alphabeta:depth=8' or 'level:3'.
+/// A built-in player by its agent text, such as 'mcts:sims=1000', 'alphabeta:depth=8' or 'level:3'.
 ///
-/// `claimeven.agents()` lists the players and their parameters. Calling an agent with a position returns the column, so
-/// that it can be used wherever a function of yours can.
+/// `claimeven.agents()` lists the players and their parameters. Calling an agent with a position
+/// returns the column, so it can be used like a function of your own.
 ///
 /// >>> from claimeven import Agent
 /// >>> decision = Agent('alphabeta:depth=6').decide('4455')
@@ -204,7 +204,7 @@ impl Decision {
 pub(crate) struct Agent {
     spec: AgentSpec,
     seed: u64,
-    /// The player for the setup of the previous position; it may remember what it has searched.
+    /// The player for the setup of the previous position, with its table or tree.
     player: Mutex<Option<(GameSetup, Box<dyn SearchAgent>)>>,
 }
 
@@ -225,7 +225,7 @@ impl Agent {
                     *player =
                         Some((setup, self.spec.build(setup, self.seed).map_err(value_error)?));
                 }
-                let (_, player) = player.as_mut().expect("it was just made");
+                let (_, player) = player.as_mut().expect("it has just been built");
                 player.decide(position, &limits).map_err(value_error)
             },
             |_| Ok(()),
@@ -277,10 +277,10 @@ impl Agent {
 /// The first exception of a player written in Python, which ends the match.
 pub(crate) type FirstError = Arc<Mutex<Option<PyErr>>>;
 
-/// A player of a match: an agent text, an `Agent`, or what is written in Python.
+/// A player of a match: an agent text, an `Agent`, or a player written in Python.
 ///
-/// A function is called with the position. Of a class, every game has an instance of its own; its `decide`, or the
-/// instance itself, is called.
+/// A function is called with the position. A class is instantiated for every game, and the
+/// instance's `decide`, or the instance itself, is called.
 pub(crate) fn player_of(
     value: &Bound<'_, PyAny>,
     errors: &FirstError,
@@ -296,7 +296,7 @@ pub(crate) fn player_of(
     let is_class = value.is_instance_of::<PyType>();
     if !is_class && !value.hasattr("decide")? && !value.is_callable() {
         return Err(PyTypeError::new_err(format!(
-            "a player is an agent text, an Agent, a function of a position or an object with decide(position), not {}",
+            "a player must be an agent text, an Agent, a function of a position or an object with decide(position), not {}",
             value.get_type()
         )));
     }
@@ -355,7 +355,9 @@ impl SearchAgent for PythonAgent {
                 chosen.extract::<i64>()?
             } else {
                 let kind = chosen.get_type();
-                return Err(PyTypeError::new_err(format!("a player returns a column, not {kind}")));
+                return Err(PyTypeError::new_err(format!(
+                    "a player must return a column, not {kind}"
+                )));
             };
             let column = column_of(chosen)?;
             let mut after = *position;
@@ -380,7 +382,7 @@ impl SearchAgent for PythonAgent {
     }
 }
 
-/// Keeps the first exception to be raised at the end, unless it only loses a game.
+/// Keeps the first exception, which is raised at the end, unless it only forfeits a game.
 fn failed(errors: &FirstError, error: PyErr, forfeit: bool) -> AgentError {
     let reason = error.to_string();
     if !forfeit {
@@ -402,7 +404,7 @@ pub(crate) fn has_failed(errors: &FirstError) -> bool {
     errors.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
-/// The error for work that ended without a result, although nobody cancelled it.
+/// The error for work that ended without a result although it was not cancelled.
 pub(crate) fn no_result() -> PyErr {
     PyRuntimeError::new_err("the work ended without a result")
 }

@@ -1,5 +1,5 @@
-//! Matches, tournaments, measurements, reviews and training. Results travel as JSON, of which Python makes
-//! dataclasses.
+//! Matches, tournaments, measurements, reviews and training. Results are passed as JSON, which
+//! Python turns into dataclasses.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::game::Game;
 use crate::setup::{Setup, or_standard};
 use crate::{value_error, work};
 
-/// The players of the roster, as JSON.
+/// The built-in players, as JSON.
 #[pyfunction]
 pub(crate) fn agent_names() -> String {
     let kind = |kind: &claimeven_arena::AgentKind| {
@@ -52,7 +52,7 @@ fn openings(
     chosen.map_err(|error: OpeningError| error.to_string())
 }
 
-/// A match of pairs of games, and its games.
+/// Plays a match of pairs of games. Returns a summary as JSON, and the games.
 #[pyfunction]
 #[pyo3(signature = (first, second, games, setup, openings_text, seed, threads, sprt, forfeit, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it with keywords")]
@@ -74,7 +74,7 @@ pub(crate) fn play_match(
     let players = [player_of(first, &errors, forfeit)?, player_of(second, &errors, forfeit)?];
     let pairs = games.div_ceil(2);
     if pairs == 0 {
-        return Err(value_error("a match has at least 1 game, not 0"));
+        return Err(value_error("a match needs at least 1 game, not 0"));
     }
     let sprt = sprt.map(|(elo0, elo1)| Sprt::new(elo0, elo1));
     let played = AtomicU64::new(0);
@@ -124,7 +124,7 @@ fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, done: u64, of: u64) -> P
     progress.map_or(Ok(()), |progress| progress.call1(py, (done, of)).map(drop))
 }
 
-/// A round robin, and its games.
+/// Plays a round robin. Returns a summary as JSON, and the games.
 #[pyfunction]
 #[pyo3(signature = (players, games, setup, openings_text, seed, threads, forfeit, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it with keywords")]
@@ -177,7 +177,7 @@ pub(crate) fn play_tournament(
     Ok((serde_json::to_string(&results).map_err(value_error)?, records))
 }
 
-/// A player's moves in positions with these scores, as JSON.
+/// Compares a player's moves with the exact scores of positions. Returns a summary as JSON.
 #[pyfunction]
 #[pyo3(signature = (agent, boards, scores, setup, seed, threads, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it with keywords")]
@@ -270,7 +270,7 @@ pub(crate) fn train(
     let goal = Goal { iterations, seconds };
     let (sender, receiver) = mpsc::channel::<String>();
     let sender = Mutex::new(sender);
-    let tell = |py: Python<'_>| -> PyResult<()> {
+    let pass_events = |py: Python<'_>| -> PyResult<()> {
         while let Ok(event) = receiver.try_recv() {
             if let Some(progress) = &progress {
                 progress.call1(py, (event,))?;
@@ -283,7 +283,7 @@ pub(crate) fn train(
         |cancel| {
             let mut observer = |event: Event<'_>| {
                 let sender = sender.lock().expect("nothing panics while it is held");
-                // Nobody listens any more once the work has been cancelled.
+                // The receiver is dropped once the work has been cancelled.
                 let _ = sender.send(event_json(event));
                 if cancel.load(Ordering::Relaxed) {
                     ControlFlow::Break(())
@@ -302,9 +302,9 @@ pub(crate) fn train(
             }
             Ok::<(), RunError>(())
         },
-        tell,
+        pass_events,
     )?;
-    tell(py)?;
+    pass_events(py)?;
     match trained {
         Ok(()) => Ok(()),
         Err(RunError::Stopped(_)) => Err(no_result()),

@@ -1,12 +1,12 @@
-//! Data that changes, protected by the interpreter's lock.
+//! Mutable data that is protected by the interpreter's lock.
 
 use std::cell::{Ref, RefCell, RefMut};
 
 use pyo3::Python;
 
-/// Data of an immutable class that changes nevertheless. The interpreter's lock is the only one it needs:
-/// every access takes the token of a thread that holds it. This costs less than the atomic flag of a
-/// mutable class.
+/// Interior mutability for a frozen class. It needs no lock but the interpreter's: every access
+/// takes the token of a thread that holds it. This costs less than the atomic flag of a mutable
+/// class.
 pub(crate) struct Attached<T>(RefCell<T>);
 
 // SAFETY: the cell is private and only used by threads that hold the interpreter's lock, one at a time. The

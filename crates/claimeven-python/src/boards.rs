@@ -1,4 +1,4 @@
-//! Many positions at a time: as arrays of boards, as lists of move texts.
+//! Many positions at a time, as arrays of boards or lists of move texts.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::position::Position;
 use crate::setup::Setup;
 use crate::{value_error, work};
 
-/// Positions that Python gave, all of one setup.
+/// Positions from Python, all of the same setup.
 pub(crate) struct Boards {
     pub(crate) setup: GameSetup,
     pub(crate) positions: Vec<PlainPosition>,
@@ -71,7 +71,9 @@ impl Boards {
     fn of_array(array: &Bound<'_, PyUntypedArray>, setup: Option<GameSetup>) -> PyResult<Boards> {
         let shape = array.shape();
         let &[_, rows, cols] = shape else {
-            return Err(value_error(format!("boards have shape (n, rows, cols), not {shape:?}")));
+            return Err(value_error(format!(
+                "boards must have shape (n, rows, cols), not {shape:?}"
+            )));
         };
         let setup = match setup {
             Some(setup) => setup,
@@ -79,7 +81,7 @@ impl Boards {
         };
         if (usize::from(setup.rows()), usize::from(setup.cols())) != (rows, cols) {
             return Err(value_error(format!(
-                "boards of shape {shape:?} do not belong to {setup}: expected (n, {}, {})",
+                "boards of shape {shape:?} do not match {setup}: expected (n, {}, {})",
                 setup.rows(),
                 setup.cols()
             )));
@@ -131,10 +133,12 @@ pub(crate) fn cells_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u8>> {
 
 fn wrong_dtype(array: &Bound<'_, PyUntypedArray>) -> PyErr {
     let dtype = array.dtype();
-    value_error(format!("boards have dtype uint8 or int8, not {dtype}; use .astype(numpy.uint8)"))
+    value_error(format!(
+        "boards must have dtype uint8 or int8, not {dtype}; use .astype(numpy.uint8)"
+    ))
 }
 
-/// A flat array that takes over the numbers without copying them.
+/// A flat array that takes ownership of the numbers without copying them.
 pub(crate) fn array_of<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     values.into_pyarray(py)
 }
@@ -195,8 +199,8 @@ pub(crate) fn random_boards<'py>(
             let games = RandomGames::new(setup).with_cancel(cancel.clone());
             let mut cells = room_for(count, setup.cells() as usize)?;
             for index in 0..count as u64 {
-                // Every board has a generator of its own, so that the first ones do not depend on
-                // how many are asked for.
+                // Every board has its own generator, so that the first boards do not depend on the
+                // count.
                 let mut random = fastrand::Rng::with_seed(seed ^ mix_key(index));
                 let plies = random.u32(low..=high);
                 let game = games.sample(plies, &mut random).map_err(|error| error.to_string())?;
@@ -209,8 +213,8 @@ pub(crate) fn random_boards<'py>(
     shaped(py, setup, cells.map_err(value_error)?)
 }
 
-/// Room for `each` values of a number of boards. Too many are an error instead of an allocation that would end
-/// the process.
+/// Allocates room for `each` values per board. Too many are an error rather than an allocation that
+/// would abort the process.
 pub(crate) fn room_for<T>(count: usize, each: usize) -> Result<Vec<T>, String> {
     let mut values = Vec::new();
     let total = count.checked_mul(each).filter(|total| has_memory(*total, size_of::<T>()));
@@ -220,12 +224,12 @@ pub(crate) fn room_for<T>(count: usize, each: usize) -> Result<Vec<T>, String> {
     }
 }
 
-/// Whether there is memory for a number of values, as far as the system tells. Linux would hand out more than it has
-/// and end the process when it is used.
+/// Whether there is memory for this many values, as far as is known. Linux overcommits memory and
+/// would kill the process when it is used.
 fn has_memory(count: usize, size: usize) -> bool {
-    const ALWAYS: usize = 1 << 30;
+    const ALWAYS_ALLOWED: usize = 1 << 30;
     let Some(bytes) = count.checked_mul(size) else { return false };
-    if bytes <= ALWAYS {
+    if bytes <= ALWAYS_ALLOWED {
         return true;
     }
     let Ok(content) = std::fs::read_to_string("/proc/meminfo") else { return true };
@@ -256,7 +260,7 @@ fn all_positions(
     mirrored: bool,
     cancel: &AtomicBool,
 ) -> Result<Vec<PlainPosition>, String> {
-    /// A position, its key in a set that is half full, and its cells.
+    /// A position, its key in a half-full set, and its cells.
     const BYTES_EACH: usize = 256;
     let mut positions = vec![PlainPosition::new(setup)];
     let mut growth = usize::from(setup.cols());
@@ -289,8 +293,8 @@ fn all_positions(
     Ok(positions)
 }
 
-/// Calls `work(worker, index)` for every index on several threads and puts what it returns, always
-/// `width` numbers, in order. `None` if it was cancelled.
+/// Calls `work(worker, index)` for every index on several threads and collects the results, `width`
+/// numbers each, in order. `None` if it was cancelled.
 pub(crate) fn in_parallel<W: Send>(
     count: usize,
     width: usize,

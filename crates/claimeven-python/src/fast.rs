@@ -1,8 +1,8 @@
-//! `play` without what surrounds every method of a PyO3 class, which takes longer than the move itself.
+//! `play` without the overhead of a PyO3 method, which takes longer than the move itself.
 //!
-//! The classes have `play` as an ordinary method. [`install`] puts functions with a single argument
-//! (`METH_O`) in their place, which play whole numbers and leave everything else to that method: texts,
-//! errors, large boards.
+//! The classes have `play` as an ordinary method. [`install`] replaces it with functions of a
+//! single argument (`METH_O`) that handle whole numbers and leave everything else to that method:
+//! texts, errors, large boards.
 
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,7 +83,7 @@ unsafe extern "C" fn play_game(
     })
 }
 
-/// The column that an int names, if it is an int and there is such a column.
+/// The column of an int, if it is an int and such a column exists.
 #[inline]
 fn whole_number(column: Borrowed<'_, '_, PyAny>) -> Option<Column> {
     let pointer = column.as_ptr();
@@ -96,7 +96,7 @@ fn whole_number(column: Borrowed<'_, '_, PyAny>) -> Option<Column> {
         let mut overflow = 0;
         ffi::PyLong_AsLongAndOverflow(pointer, &raw mut overflow)
     };
-    // Too large a number is read as -1.
+    // A number that is too large is read as -1.
     Column::from_index(usize::try_from(number).ok()?.checked_sub(1)?)
 }
 

@@ -11,7 +11,7 @@ use crate::position::{Position, column_argument, legal_list};
 use crate::setup::{Setup, or_standard};
 use crate::value_error;
 
-/// A game: a setup and moves, with the players and the result if it was played by players.
+/// A game: a setup and moves, with the players and the result if it comes from a match or a record.
 ///
 /// >>> from claimeven import Game
 /// >>> game = Game('4453')
@@ -23,7 +23,7 @@ use crate::value_error;
 #[pyclass(frozen, module = "claimeven")]
 pub(crate) struct Game(Attached<Recorded>);
 
-/// A game with the record that it was made from, until it is changed.
+/// A game with the record it was read from, until it is changed.
 #[derive(Clone)]
 struct Recorded {
     game: PlainGame,
@@ -40,7 +40,7 @@ impl Game {
         self.0.borrow(py).game.clone()
     }
 
-    /// Plays a move, without the reason if it is not legal.
+    /// Plays a move and returns whether it was legal.
     #[inline]
     pub(crate) fn try_play(&self, py: Python<'_>, column: Column) -> bool {
         let mut this = self.0.borrow_mut(py);
@@ -53,7 +53,7 @@ impl Game {
 }
 
 impl Recorded {
-    /// The record of the game; one without players is that of two people.
+    /// The record of the game; without players, it is a game between two people.
     fn record(&self) -> GameRecord {
         if let Some(record) = &self.record {
             return record.clone();
@@ -112,7 +112,7 @@ impl Game {
         self.0.borrow(py).game.move_text()
     }
 
-    /// The side to move, 1 or 2; after the end of the game, the player who would be.
+    /// The side to move, 1 or 2; after the end of the game, the player who would be next.
     #[getter]
     fn player(&self, py: Python<'_>) -> u8 {
         self.0.borrow(py).game.position().player().index() as u8 + 1
@@ -173,7 +173,7 @@ impl Game {
         self.0.borrow(py).record().result.reason.name()
     }
 
-    /// Plays a move of the side to move, in a column counted from 1.
+    /// Plays a move for the side to move, in a column counted from 1.
     pub(crate) fn play(&self, column: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(number) = column_argument(column)? else {
             let kind = column.get_type();
@@ -193,12 +193,12 @@ impl Game {
         Some(column.number())
     }
 
-    /// The game record as JSON, which every part of Claimeven reads.
+    /// The game record as JSON, which all parts of Claimeven can read.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         serde_json::to_string(&self.0.borrow(py).record()).map_err(value_error)
     }
 
-    /// The game in a text like the PGN of chess.
+    /// The game as text like the PGN of chess.
     fn to_pgn(&self, py: Python<'_>) -> PyResult<String> {
         pgn(&self.0.borrow(py).record()).map_err(value_error)
     }

@@ -26,12 +26,12 @@ pub(crate) struct GameBatch {
     games: Mutex<Box<dyn Games>>,
 }
 
-/// What the environment does after a game has ended.
+/// When the environment resets a finished game.
 #[derive(Clone, Copy, PartialEq)]
 enum Autoreset {
-    /// The next step begins a new game and ignores the action.
+    /// The next step starts a new game and ignores the action.
     NextStep,
-    /// The step that ended the game begins a new one.
+    /// The step that ends the game starts a new one.
     SameStep,
     /// The caller resets.
     Disabled,
@@ -138,7 +138,7 @@ impl GameBatch {
         Ok(())
     }
 
-    /// Begins all games anew, or those of a mask.
+    /// Restarts all games, or those of a mask.
     #[pyo3(signature = (only, observations, masks))]
     fn reset(
         &self,
@@ -230,9 +230,9 @@ impl GameBatch {
     }
 }
 
-/// Who answers the actions.
+/// The opponent that replies to the actions.
 enum Opponent {
-    /// Nobody: the actions are those of both sides by turns.
+    /// No opponent: the actions are those of both sides in turn.
     None,
     Random,
     /// A player for every game.
@@ -251,19 +251,19 @@ struct State<R: Rules> {
 }
 
 impl<R: Rules> State<R> {
-    fn begin(&mut self, game: usize) -> Result<(), String> {
+    fn start(&mut self, game: usize) -> Result<(), String> {
         self.boards[game] = self.empty;
         self.is_over[game] = false;
-        let is_answered = match (&self.opponent, self.first) {
+        let opponent_starts = match (&self.opponent, self.first) {
             (Opponent::None, _) | (_, First::Agent) => false,
             (_, First::Opponent) => true,
             (_, First::Random) => self.random.bool(),
         };
-        if is_answered { self.answer(game) } else { Ok(()) }
+        if opponent_starts { self.reply(game) } else { Ok(()) }
     }
 
-    /// The opponent's move.
-    fn answer(&mut self, game: usize) -> Result<(), String> {
+    /// Plays the opponent's move.
+    fn reply(&mut self, game: usize) -> Result<(), String> {
         let board = &mut self.boards[game];
         let cell = match &mut self.opponent {
             Opponent::None => return Ok(()),
@@ -299,7 +299,7 @@ impl<R: Rules> State<R> {
         if board.is_over() {
             return Ok((reward(board, mover), true));
         }
-        self.answer(game)?;
+        self.reply(game)?;
         let board = &self.boards[game];
         let is_over = !matches!(self.opponent, Opponent::None) && board.is_over();
         Ok((if is_over { reward(board, mover) } else { 0.0 }, is_over))
@@ -321,7 +321,7 @@ impl<R: Rules> Games for State<R> {
         let cols = self.empty.rules().setup().cols().into();
         for (game, (observation, mask)) in games.zip(masks.chunks_mut(cols)).enumerate() {
             if only.is_none_or(|only| only[game]) {
-                self.begin(game)?;
+                self.start(game)?;
                 observe(&self.boards[game], observation);
                 write_mask(&self.boards[game], false, mask);
             }
@@ -342,7 +342,7 @@ impl<R: Rules> Games for State<R> {
             let (reward, mut is_over) = if !self.is_over[game] {
                 self.play(game, action)?
             } else if self.autoreset == Autoreset::NextStep {
-                self.begin(game)?;
+                self.start(game)?;
                 (0.0, false)
             } else {
                 return Err(format!("game {game} is over and must be reset"));
@@ -354,7 +354,7 @@ impl<R: Rules> Games for State<R> {
                 if let Some(last) = &mut last_observations {
                     observe(&self.boards[game], &mut last[game * size..][..size]);
                 }
-                self.begin(game)?;
+                self.start(game)?;
                 is_over = false;
             }
             observe(&self.boards[game], &mut observations[game * size..][..size]);
@@ -419,7 +419,7 @@ fn position<R: Rules>(board: &Board<R>) -> PlainPosition {
     PlainPosition::from_kaggle(setup, &cells).expect("it was reached by play")
 }
 
-/// Writes the discs of the side to move and those of the other side, the top row first.
+/// Writes the discs of the side to move and of the opponent, the top row first.
 #[inline]
 fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
     let rules = board.rules();
@@ -430,7 +430,7 @@ fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
         for (line, row) in lines {
             let own = (board.own().shifted_down(row) & rules.bottom()).widen().to_le_bytes();
             let other = (board.other().shifted_down(row) & rules.bottom()).widen().to_le_bytes();
-            // Plain assignments: short copies would be calls of `memmove`.
+            // Plain assignments, because short copies would call `memmove`.
             for (pair, (own, other)) in line.chunks_exact_mut(2).zip(own.iter().zip(&other)) {
                 pair[0] = own.cast_signed();
                 pair[1] = other.cast_signed();

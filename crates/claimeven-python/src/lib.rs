@@ -1,15 +1,22 @@
 //! The native module of the Python package `claimeven`: thin classes on the libraries.
 //!
-//! Only what has to be fast, or has to reach into the libraries, is here; dataclasses, environments and
-//! files are Python code in `python/claimeven`. Columns count from 1 wherever a person could type one.
+//! Only what has to be fast or needs the libraries is here; dataclasses, environments and files are
+//! Python code in `python/claimeven`. Columns count from 1 in everything that people type.
+//!
+//! ```python
+//! import claimeven
+//!
+//! print(claimeven.Solver().analyze("4455"))
+//! print(claimeven.match("mcts:sims=200", "level:2", games=10))
+//! ```
 
 #![cfg(feature = "extension-module")]
 #![allow(
     clippy::needless_pass_by_value,
     clippy::trivially_copy_pass_by_ref,
-    reason = "how an argument is passed is for pyo3 to say"
+    reason = "pyo3 determines how arguments are passed"
 )]
-#![allow(clippy::doc_link_with_quotes, reason = "the docs are read by Python's help")]
+#![allow(clippy::doc_link_with_quotes, reason = "the docs are Python docstrings")]
 
 mod agent;
 mod arena;
@@ -30,7 +37,7 @@ use std::fmt::Display;
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 
-/// The `ValueError` for what a library refuses.
+/// The `ValueError` for an error of a library.
 fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -16,9 +16,9 @@ use crate::boards::{Boards, array_of, room_for};
 use crate::setup::{Setup, or_standard};
 use crate::{value_error, work};
 
-/// A neural network that plays: a residual tower with a policy head and a value head.
+/// A neural network for playing: a residual tower with a policy head and a value head.
 ///
-/// `Network()` is the network that is part of the package (7x6); `load` reads a file or a training run, and
+/// `Network()` is the built-in network (7x6); `load` reads a file or a training run, and
 /// `untrained` makes a new one.
 ///
 /// >>> from claimeven import Network
@@ -30,14 +30,14 @@ use crate::{value_error, work};
 #[pyclass(frozen, module = "claimeven")]
 pub(crate) struct Network {
     network: Arc<PlainNetwork>,
-    /// Prepared for inference, and not in use.
+    /// Inferences that are not in use.
     idle: Mutex<Vec<Inference>>,
 }
 
 /// A policy array and a win-draw-loss array.
 type PredictionArrays<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f32>>);
 
-/// The policies and the win, draw and loss probabilities of a number of positions, one after another.
+/// The policies and the win, draw and loss probabilities of several positions, one after another.
 type Predictions = (Vec<f32>, Vec<f32>);
 
 impl Network {
@@ -102,7 +102,8 @@ impl Network {
         Ok(Network::of(Arc::new(network)))
     }
 
-    /// The same network with other weights, for example of another framework. Those that are not given stay.
+    /// The same network with other weights, for example from another framework. Weights that are
+    /// not given are kept.
     fn with_weights(&self, weights: &Bound<'_, PyDict>) -> PyResult<Network> {
         let architecture = *self.network.architecture();
         let shapes = architecture.tensors();
@@ -110,8 +111,7 @@ impl Network {
         for (name, numbers) in weights {
             let name: String = name.extract()?;
             let place = shapes.iter().position(|shape| shape.name == name);
-            let place =
-                place.ok_or_else(|| value_error(format!("no weights are called '{name}'")))?;
+            let place = place.ok_or_else(|| value_error(format!("unknown weights '{name}'")))?;
             let numbers = numbers
                 .cast::<PyArrayDyn<f32>>()
                 .map_err(|_| value_error(format!("weights '{name}': expected a float32 array")))?;
@@ -169,7 +169,7 @@ impl Network {
         boards: &Bound<'py, PyAny>,
         threads: Option<usize>,
     ) -> PyResult<PredictionArrays<'py>> {
-        /// A multiple of what the network takes at once, long enough that Ctrl-C is worth a look.
+        /// A multiple of the network's batch size, after which signals such as Ctrl-C are checked.
         const CHUNK: usize = 4096;
         let positions = self.boards(boards)?;
         let (count, threads) = (positions.len(), work::threads(threads));

@@ -10,9 +10,11 @@ use crate::boards::{array_of, cells_of};
 use crate::setup::{Setup, make, or_standard};
 use crate::value_error;
 
-/// A position: the discs on a board and the side to move. It never changes; `play` returns another one.
+/// A position: the discs on a board and the side to move. It is immutable; `play` returns a new
+/// one.
 ///
-/// Columns count from 1. Positions are equal if their setups and discs are, whatever the order of the moves.
+/// Columns count from 1. Positions are equal if their setups and discs are equal, regardless of the
+/// order of the moves.
 ///
 /// >>> from claimeven import Position
 /// >>> position = Position('4453')
@@ -33,20 +35,22 @@ pub(crate) struct Position {
     past: Past,
 }
 
-/// How a position came about.
+/// The history of a position.
 enum Past {
     /// It was read from discs.
     Unknown,
-    /// It was made by these moves from the empty board.
+    /// It was reached by these moves from the empty board.
     Moves(Box<[Column]>),
-    /// It was made by as many moves as it has discs, on a board small enough for them to be one number.
+    /// It was reached by one move per disc, on a board small enough to pack the moves into one
+    /// number.
     Packed(PackedMoves),
-    /// It was made by one move. Keeping the object costs less than copying its moves.
+    /// It was reached by one move from another position. Keeping that object costs less than
+    /// copying its moves.
     After(Py<Position>, Column),
 }
 
-/// The moves of a game on a board of at most eight columns and 42 cells, as the standard one: three bits
-/// each, the last move lowest.
+/// The moves of a game on a board of at most eight columns and 42 cells, such as the standard one:
+/// three bits each, the last move in the lowest bits.
 #[derive(Clone, Copy)]
 struct PackedMoves(u128);
 
@@ -59,7 +63,7 @@ impl PackedMoves {
         PackedMoves(self.0 << 3 | column.index() as u128)
     }
 
-    /// The moves in turn, which are `ply` in number.
+    /// The `ply` moves in order.
     fn unpack(self, ply: u32) -> impl Iterator<Item = Column> {
         let column = move |ago| Column::from_index((self.0 >> (3 * ago) & 7) as usize);
         (0..ply).rev().map(move |ago| column(ago).expect("a column below 8"))
@@ -67,7 +71,7 @@ impl PackedMoves {
 }
 
 impl Past {
-    /// The past of a position that was made by these moves on the empty board.
+    /// The history of a position that was reached by these moves from the empty board.
     fn of_moves(setup: claimeven_game::Setup, moves: &[Column]) -> Past {
         if !PackedMoves::fit(setup) {
             return Past::Moves(moves.into());
@@ -88,7 +92,7 @@ impl Position {
         Position { position, past: Past::of_moves(position.setup(), game.moves()) }
     }
 
-    /// The position after a legal move on a board whose moves are one number.
+    /// The position after a legal move on a board whose moves are packed.
     #[inline]
     pub(crate) fn after(&self, column: Column) -> Option<Position> {
         let Past::Packed(moves) = self.past else { return None };
@@ -117,7 +121,7 @@ impl Position {
         }
     }
 
-    /// The position after moves, which makes a game of it again.
+    /// The game that led to the position, if its moves are known.
     pub(crate) fn game(&self, py: Python<'_>) -> Option<PlainGame> {
         let mut game = PlainGame::new(self.position.setup());
         for column in self.past_moves(py)? {
@@ -166,7 +170,9 @@ impl Position {
     ) -> PyResult<Position> {
         let shape = board.shape();
         let &[rows, cols] = shape else {
-            return Err(value_error(format!("a board has shape (rows, cols), not {shape:?}")));
+            return Err(value_error(format!(
+                "a board must have shape (rows, cols), not {shape:?}"
+            )));
         };
         let setup = make(cols as i64, rows as i64, connect, ruleset)?;
         let cells = cells_of(board)?;
@@ -186,7 +192,7 @@ impl Position {
         position.map(Position::of_discs).map_err(value_error)
     }
 
-    /// The position of an OpenSpiel `connect_four` state, by its text.
+    /// The position of the text of an OpenSpiel `connect_four` state.
     #[staticmethod]
     #[pyo3(signature = (state, setup=None))]
     fn from_openspiel(state: &str, setup: Option<&Setup>) -> PyResult<Position> {
@@ -206,19 +212,19 @@ impl Position {
         position.map(Position::of_discs).map_err(value_error)
     }
 
-    /// The game that is played.
+    /// The setup of the game.
     #[getter]
     fn setup(&self) -> Setup {
         Setup(self.position.setup())
     }
 
-    /// How many discs have been played.
+    /// The number of discs on the board.
     #[getter]
     fn ply(&self) -> u32 {
         self.position.ply()
     }
 
-    /// The side to move, 1 or 2; after the end of the game, the player who would be.
+    /// The side to move, 1 or 2; after the end of the game, the player who would be next.
     #[getter]
     fn player(&self) -> u8 {
         number(self.position.player())
@@ -248,7 +254,7 @@ impl Position {
         self.position.outcome() == Some(Outcome::Draw)
     }
 
-    /// How many lines each player has: the points of the ruleset 'lines'.
+    /// The number of lines of each player: the points of the ruleset 'lines'.
     #[getter]
     fn lines(&self) -> (u32, u32) {
         let [first, second] = self.position.scores();
@@ -262,7 +268,7 @@ impl Position {
         Some(moves.into_iter().map(Column::to_char).collect())
     }
 
-    /// A number that no other position of the same setup has.
+    /// A number that is unique among the positions of a setup.
     #[getter]
     fn key(&self) -> u128 {
         self.position.key()
@@ -332,8 +338,9 @@ impl Position {
         cells.reshape([usize::from(setup.rows()), usize::from(setup.cols())])
     }
 
-    /// The discs of a player, 1 or 2, and of the other one as an int8 array of shape (rows, cols, 2), the top row first:
-    /// the observation of the environments. Without a player, those of the side to move come first.
+    /// The discs of a player, 1 or 2, and of the opponent as an int8 array of shape (rows, cols,
+    /// 2), the top row first: the observation of the environments. Without a player, those of the
+    /// side to move come first.
     #[pyo3(signature = (player=None))]
     fn planes<'py>(
         &self,
@@ -351,11 +358,11 @@ impl Position {
         array_of(py, planes).reshape([usize::from(setup.rows()), setup.cols().into(), 2])
     }
 
-    /// The legal columns as an int8 array of 0 and 1; all 0 unless it is `asked` for.
-    #[pyo3(signature = (asked=true))]
-    fn action_mask<'py>(&self, py: Python<'py>, asked: bool) -> Bound<'py, PyArray1<i8>> {
+    /// The legal columns as an int8 array of 0 and 1; all 0 for a player who is not to move.
+    #[pyo3(signature = (is_to_move=true))]
+    fn action_mask<'py>(&self, py: Python<'py>, is_to_move: bool) -> Bound<'py, PyArray1<i8>> {
         let mut mask = vec![0; self.position.setup().cols().into()];
-        if asked {
+        if is_to_move {
             for column in self.position.legal() {
                 mask[column.index()] = 1;
             }
@@ -388,7 +395,7 @@ impl Position {
         array_of(py, pixels).reshape([height, width, 3])
     }
 
-    /// The board as Kaggle ConnectX has it: a flat list of 0, 1 and 2, the top row first.
+    /// The board in the format of Kaggle ConnectX: a flat list of 0, 1 and 2, the top row first.
     fn to_kaggle(&self) -> Vec<u16> {
         self.position.to_kaggle().into_iter().map(u16::from).collect()
     }
@@ -408,7 +415,7 @@ impl Position {
         Ok(self.position.threats(player_of(player)?).into_iter().map(pair).collect())
     }
 
-    /// The board as an SVG document, which notebooks show.
+    /// The board as an SVG document, which notebooks display.
     fn _repr_svg_(&self) -> String {
         claimeven_arena::svg::board(&self.position)
     }
@@ -478,7 +485,7 @@ pub(crate) fn legal_list<'py>(
     PyList::new(py, &numbers[..count])
 }
 
-/// The column that an int names, or whatever else counts as one; `None` if it is something else.
+/// The column of an int or an object that converts to one; `None` for other objects.
 pub(crate) fn column_argument(column: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
     match column.extract::<i64>() {
         Ok(number) => column_of(number).map(Some),
@@ -512,7 +519,7 @@ fn pair(cell: Cell) -> (u8, u8) {
     (cell.column.number(), cell.row + 1)
 }
 
-/// The position that an argument names: a `Position`, or moves as text.
+/// The position of an argument: a `Position`, or moves as text.
 pub(crate) fn position_of(value: &Bound<'_, PyAny>) -> PyResult<PlainPosition> {
     match value.cast::<Position>() {
         Ok(position) => Ok(position.get().position),
@@ -520,7 +527,7 @@ pub(crate) fn position_of(value: &Bound<'_, PyAny>) -> PyResult<PlainPosition> {
     }
 }
 
-/// The game that an argument names: a `Position` made by moves, or moves as text.
+/// The game of an argument: a `Position` with known moves, or moves as text.
 pub(crate) fn game_of(value: &Bound<'_, PyAny>) -> PyResult<PlainGame> {
     let Ok(position) = value.cast::<Position>() else { return game_of_text(value) };
     let game = position.get().game(value.py());

@@ -1,11 +1,11 @@
-//! Which game is played.
+//! The setup of a game.
 
 use claimeven_game::{Ruleset, Setup as GameSetup};
 use pyo3::prelude::*;
 
 use crate::value_error;
 
-/// The board's size, the connect length and the ruleset.
+/// The size of the board, the connect length and the ruleset.
 ///
 /// >>> from claimeven import Setup
 /// >>> Setup()
@@ -24,7 +24,7 @@ impl Setup {
         make(cols, rows, connect, ruleset).map(Setup)
     }
 
-    /// The setup that a text such as '9x7, connect 5' describes.
+    /// Parses a text such as '9x7, connect 5'.
     ///
     /// >>> from claimeven import Setup
     /// >>> Setup.parse('6x5')
@@ -46,7 +46,7 @@ impl Setup {
         self.0.rows()
     }
 
-    /// How many discs in a row win.
+    /// The number of discs in a row that win.
     #[getter]
     fn connect(&self) -> u8 {
         self.0.connect()
@@ -78,7 +78,7 @@ impl Setup {
     }
 }
 
-/// A setup of numbers that Python gave.
+/// A setup from numbers given in Python.
 pub(crate) fn make(cols: i64, rows: i64, connect: i64, ruleset: &str) -> PyResult<GameSetup> {
     let small = |name: &str, number: i64| {
         let wrong = || value_error(format!("{name} {number} is out of range"));

@@ -20,14 +20,14 @@ use crate::position::position_of;
 use crate::setup::Setup;
 use crate::{value_error, work};
 
-/// Computes exact scores: how a position ends under perfect play, and when.
+/// Computes exact scores: the result of a position under perfect play, and how soon it is reached.
 ///
 /// A score is positive if the side to move wins: 1 with its last disc, 2 with the one before, and so on. It is 0 for
 /// a draw and negative for a loss. One solver may be used by several threads at once.
 ///
-/// `threads` work on a batch, or on one position; all cores by default for a batch, one for a position. `table_mb` is
-/// the size of the transposition table per thread. `book` is True for the built-in opening books (7x6), False for
-/// none, or the path of a book file.
+/// `threads` is the number of threads: by default all cores for a batch and one for a single
+/// position. `table_mb` is the size of the transposition table per thread. `book` is True for the
+/// built-in opening books (7x6), False for none, or the path of a book file.
 ///
 /// >>> from claimeven import Solver
 /// >>> solver = Solver()
@@ -39,14 +39,14 @@ use crate::{value_error, work};
 pub(crate) struct Solver {
     options: Options,
     threads: Option<usize>,
-    /// Solvers that are not in use. Each call takes one, or makes one.
+    /// Solvers that are not in use. Each call takes one or creates one.
     idle: Mutex<Vec<PlainSolver>>,
 }
 
-/// Nodes that a question may take before the interpreter's lock is given up: about 50 us.
+/// Nodes that a search may take before the interpreter's lock is released: about 50 us.
 const INSTANT: u64 = 1 << 9;
 
-/// Nodes that a question may take before it moves to a thread that Ctrl-C can end: about 10 ms.
+/// Nodes that a search may take before it moves to a thread that Ctrl-C can interrupt: about 10 ms.
 const SHORT: u64 = 1 << 16;
 
 /// Marks columns that are not legal moves.
@@ -63,37 +63,38 @@ impl Solver {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(solvers);
     }
 
-    /// Asks a question within limits that are soon reached. If they are, asks again with more: at first while holding
-    /// the interpreter's lock, because giving it up takes longer than most answers, then without it, and in
-    /// the end on a thread that Ctrl-C can end. What was found before is in the table.
-    fn ask<T: Send>(
+    /// Searches with increasing limits: first while holding the interpreter's lock, because
+    /// releasing it takes longer than most searches, then without it, and finally on a thread that
+    /// Ctrl-C can interrupt. Earlier results are in the transposition table.
+    fn search<T: Send>(
         &self,
         py: Python<'_>,
         limits: &SolverLimits,
         is_found: impl Fn(&T) -> bool,
-        ask: impl Fn(&mut PlainSolver, &SolverLimits) -> T + Sync,
+        search: impl Fn(&mut PlainSolver, &SolverLimits) -> T + Sync,
     ) -> PyResult<T> {
         let mut solver = self.take();
         let nodes = limits.nodes.unwrap_or(u64::MAX);
-        let at_most = |most: u64| SolverLimits { nodes: Some(nodes.min(most)), ..limits.clone() };
-        let mut answer = ask(&mut solver, &at_most(INSTANT));
-        if !is_found(&answer) && nodes > INSTANT {
-            answer = py.detach(|| ask(&mut solver, &at_most(SHORT)));
+        let at_most = |max: u64| SolverLimits { nodes: Some(nodes.min(max)), ..limits.clone() };
+        let mut result = search(&mut solver, &at_most(INSTANT));
+        if !is_found(&result) && nodes > INSTANT {
+            result = py.detach(|| search(&mut solver, &at_most(SHORT)));
         }
-        if is_found(&answer) || nodes <= SHORT {
+        if is_found(&result) || nodes <= SHORT {
             self.put_back([solver]);
-            return Ok(answer);
+            return Ok(result);
         }
-        let (answer, solver) = work::run(
+        let (result, solver) = work::run(
             py,
-            |cancel| (ask(&mut solver, &limits.clone().with_cancel(Arc::clone(cancel))), solver),
+            |cancel| (search(&mut solver, &limits.clone().with_cancel(Arc::clone(cancel))), solver),
             |_| Ok(()),
         )?;
         self.put_back([solver]);
-        Ok(answer)
+        Ok(result)
     }
 
-    /// Solves positions on several threads; `width` numbers for each. Those that occur several times are solved once.
+    /// Solves positions on several threads; returns `width` numbers for each. Repeated positions
+    /// are solved once.
     fn batch(
         &self,
         py: Python<'_>,
@@ -136,7 +137,7 @@ impl Solver {
         Ok(py.detach(|| distinct.places.iter().flat_map(values).copied().collect()))
     }
 
-    /// A solver of one thread.
+    /// A solver with one thread.
     fn single(&self) -> PlainSolver {
         if self.options.threads() == 1 {
             return self.take();
@@ -145,11 +146,11 @@ impl Solver {
     }
 }
 
-/// The distinct positions among many.
+/// The distinct positions of a list.
 struct Distinct {
-    /// The index of the first of each.
+    /// The index of the first occurrence of each.
     firsts: Vec<usize>,
-    /// For each of the many, which of the distinct ones it is.
+    /// For each position of the list, the index of its distinct position.
     places: Vec<usize>,
 }
 
@@ -179,12 +180,12 @@ impl Solver {
     ) -> PyResult<Solver> {
         let options = Options::default();
         if table_mb == 0 || table_mb > Options::MAX_TABLE_MB {
-            let most = Options::MAX_TABLE_MB;
-            return Err(value_error(format!("table_mb {table_mb}: expected 1 to {most}")));
+            let max = Options::MAX_TABLE_MB;
+            return Err(value_error(format!("table_mb {table_mb}: expected 1 to {max}")));
         }
         if threads.is_some_and(|threads| threads == 0 || threads > Options::MAX_THREADS) {
-            let most = Options::MAX_THREADS;
-            return Err(value_error(format!("threads {threads:?}: expected 1 to {most}")));
+            let max = Options::MAX_THREADS;
+            return Err(value_error(format!("threads {threads:?}: expected 1 to {max}")));
         }
         let books = match book {
             None => embedded_books(),
@@ -203,16 +204,18 @@ impl Solver {
     fn score(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<i32> {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;
-        let bounds = self.ask(
+        let bounds = self.search(
             py,
             &SolverLimits::default(),
             |bounds: &Bounds| bounds.exact().is_some(),
-            |solver, limits| solver.score_within(&position, limits).expect("it was checked"),
+            |solver, limits| {
+                solver.score_within(&position, limits).expect("the setup has been checked")
+            },
         )?;
         Ok(bounds.low.value())
     }
 
-    /// What is known of the score when a limit is reached: (lowest, highest) possible score.
+    /// The (lowest, highest) possible score when a limit is reached.
     ///
     /// >>> from claimeven import Solver
     /// >>> low, high = Solver(book=False).bounds('', nodes=1000)
@@ -229,11 +232,13 @@ impl Solver {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;
         let limits = SolverLimits { nodes, time: seconds.map(duration).transpose()?, cancel: None };
-        let bounds = self.ask(
+        let bounds = self.search(
             py,
             &limits,
             |bounds: &Bounds| bounds.exact().is_some(),
-            |solver, limits| solver.score_within(&position, limits).expect("it was checked"),
+            |solver, limits| {
+                solver.score_within(&position, limits).expect("the setup has been checked")
+            },
         )?;
         Ok((bounds.low.value(), bounds.high.value()))
     }
@@ -245,13 +250,13 @@ impl Solver {
         let is_exact = |bounds: &Vec<Option<Bounds>>| {
             bounds.iter().flatten().all(|bounds| bounds.exact().is_some())
         };
-        let bounds = self.ask(py, &SolverLimits::default(), is_exact, |solver, limits| {
-            solver.scores_within(&position, limits).expect("it was checked")
+        let bounds = self.search(py, &SolverLimits::default(), is_exact, |solver, limits| {
+            solver.scores_within(&position, limits).expect("the setup has been checked")
         })?;
         Ok(bounds.into_iter().map(|bounds| bounds.map(|bounds| bounds.low.value())).collect())
     }
 
-    /// Perfect play from a position to the end of the game, as moves such as '3526'.
+    /// The principal variation from a position to the end of the game, as moves such as '3526'.
     ///
     /// >>> from claimeven import Solver
     /// >>> Solver().best_line('4455')
@@ -259,12 +264,14 @@ impl Solver {
     fn best_line(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;
-        let is_whole = |line: &Vec<Column>| {
+        let is_complete = |line: &Vec<Column>| {
             let mut end = position;
             line.iter().all(|&column| end.play(column).is_ok()) && end.outcome().is_some()
         };
-        let line = self.ask(py, &SolverLimits::default(), is_whole, |solver, limits| {
-            solver.principal_variation_within(&position, limits).expect("it was checked")
+        let line = self.search(py, &SolverLimits::default(), is_complete, |solver, limits| {
+            solver
+                .principal_variation_within(&position, limits)
+                .expect("the setup has been checked")
         })?;
         Ok(line.into_iter().map(Column::to_char).collect())
     }
@@ -273,11 +280,13 @@ impl Solver {
     fn describe(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
         let plain = position_of(position)?;
         PlainSolver::check(plain.setup()).map_err(value_error)?;
-        let bounds = self.ask(
+        let bounds = self.search(
             py,
             &SolverLimits::default(),
             |bounds: &Bounds| bounds.exact().is_some(),
-            |solver, limits| solver.score_within(&plain, limits).expect("it was checked"),
+            |solver, limits| {
+                solver.score_within(&plain, limits).expect("the setup has been checked")
+            },
         )?;
         Ok(bounds.low.describe(&plain))
     }
@@ -293,7 +302,7 @@ impl Solver {
     ) -> PyResult<Bound<'py, PyArray1<i8>>> {
         let boards = Boards::of(boards, setup)?;
         let scores = self.batch(py, &boards, 1, progress, |solver, position, limits, values| {
-            let bounds = solver.score_within(position, limits).expect("it was checked");
+            let bounds = solver.score_within(position, limits).expect("the setup has been checked");
             values.push(bounds.low.value() as i8);
         })?;
         Ok(array_of(py, scores))
@@ -312,7 +321,8 @@ impl Solver {
         let cols = usize::from(boards.setup.cols());
         let scores =
             self.batch(py, &boards, cols, progress, |solver, position, limits, values| {
-                let bounds = solver.scores_within(position, limits).expect("it was checked");
+                let bounds =
+                    solver.scores_within(position, limits).expect("the setup has been checked");
                 let score = |bounds: Option<Bounds>| {
                     bounds.map_or(ILLEGAL, |bounds| bounds.low.value() as i8)
                 };
@@ -321,14 +331,14 @@ impl Solver {
         array_of(py, scores).reshape([boards.positions.len(), cols])
     }
 
-    /// Forgets what earlier searches have found.
+    /// Clears the transposition tables.
     fn clear(&self) {
         for solver in self.idle.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             solver.clear();
         }
     }
 
-    /// The nodes searched so far, except by calls that are under way.
+    /// The number of nodes searched so far, except by calls in progress.
     #[getter]
     fn nodes(&self) -> u64 {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -349,7 +359,7 @@ fn read_book(path: &Path) -> PyResult<Book> {
     Book::from_bytes(&bytes).map_err(|error| wrong(&error))
 }
 
-/// Seconds that Python gave.
+/// A duration from seconds given in Python.
 pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     let wrong = || value_error(format!("{seconds} seconds: expected a number from 0"));
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())

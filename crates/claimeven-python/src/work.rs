@@ -1,4 +1,4 @@
-//! Long work: on another thread, without the interpreter's lock, ended by Ctrl-C.
+//! Long work on another thread, without the interpreter's lock, which Ctrl-C can interrupt.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How often signals are looked at, and progress is reported.
+/// How often signals are checked and progress is reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs `work` on a thread of its own while this one waits without the interpreter's lock.
+/// Runs `work` on its own thread while this one waits without the interpreter's lock.
 ///
-/// Every few milliseconds it looks for signals and calls `tick`. An error of either (Ctrl-C raises
-/// `KeyboardInterrupt`) sets the flag that `work` is given, and is returned once `work` has ended.
-/// A panic becomes a `RuntimeError`.
+/// Every few milliseconds it checks for signals and calls `tick`. An error of either (Ctrl-C raises
+/// `KeyboardInterrupt`) sets the flag passed to `work` and is returned once `work` has ended. A
+/// panic becomes a `RuntimeError`.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
@@ -50,7 +50,7 @@ pub(crate) fn run<T: Send>(
     })
 }
 
-/// Tells the waiting thread that the work has ended, in whatever way.
+/// Wakes the waiting thread when the work ends, also by a panic.
 struct Wake<'a> {
     done: &'a AtomicBool,
     caller: Thread,
@@ -69,14 +69,14 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     format!("internal error in claimeven: {text}")
 }
 
-/// Panics, in long work or in the call itself: for the test that a panic becomes an exception.
+/// Panics in long work or in the call itself, to test that a panic becomes an exception.
 #[pyfunction]
 #[pyo3(name = "_panic")]
 pub(crate) fn panic_for_test(py: Python<'_>, text: String, is_long: bool) -> PyResult<()> {
     if is_long { run(py, |_| panic!("{text}"), |_| Ok(())) } else { panic!("{text}") }
 }
 
-/// The number of threads to work on: as many as there are processors unless a number is given.
+/// The number of threads: that of the processors unless a number is given.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     given.map_or_else(cores, |threads| threads.clamp(1, 1024))

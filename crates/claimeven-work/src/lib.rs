@@ -1,9 +1,9 @@
-//! Work cut into numbered units whose results depend on nothing but the work and the unit.
+//! Work split into numbered units, each of whose results depends only on the work and the unit.
 //!
-//! [`Work`] is such work: the games of a tournament, the positions of a book. A [`Dispatcher`] has its
-//! units computed: [`Local`] on the threads of this process, `Nats` (feature `nats`) on all
-//! workers that are connected to a NATS server. The results are the same, whatever ran where and
-//! how often.
+//! [`Work`] describes it: the games of a tournament, the positions of a book. A [`Dispatcher`] runs
+//! its units: [`Local`] on the threads of this process, `Nats` (feature `nats`) on all workers that
+//! are connected to a NATS server. The results are the same, no matter where and how often a unit
+//! was computed.
 //!
 //! ```
 //! use std::ops::ControlFlow;

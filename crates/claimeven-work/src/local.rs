@@ -36,7 +36,7 @@ impl Dispatcher for Local {
     }
 }
 
-/// How often the caller's flag is checked.
+/// How often the caller's flag is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Runs jobs on several threads and passes each result on as soon as it is available, in any order.
@@ -44,6 +44,26 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 ///
 /// A job polls the flag it is given and returns `None` once it is set. This is not the caller's
 /// flag, which is only read.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_work::run_jobs;
+///
+/// let mut sum = 0;
+/// let done: Result<(), Infallible> = run_jobs(
+///     1_u64..=10,
+///     2,
+///     None,
+///     |&number, _| Ok(Some(number * number)),
+///     |_, square| {
+///         sum += square;
+///         Ok(ControlFlow::Continue(()))
+///     },
+/// );
+/// assert_eq!((done, sum), (Ok(()), 385));
+/// ```
 pub fn run_jobs<J, T, E>(
     jobs: impl Iterator<Item = J> + Send,
     threads: usize,
@@ -59,7 +79,7 @@ where
     run_on_threads(jobs, threads, cancel, || (), |(), job, stop| work(job, stop), take)
 }
 
-/// The same with a state for each thread.
+/// Like [`run_jobs`], with a state for each thread.
 fn run_on_threads<J, S, T, E>(
     jobs: impl Iterator<Item = J> + Send,
     threads: usize,
@@ -87,7 +107,7 @@ where
                     let Some(job) = job else { return };
                     let state = state.get_or_insert_with(new_state);
                     let Some(done) = work(state, &job, stop).transpose() else { return };
-                    // The receiver is gone after an early end.
+                    // The receiver is dropped on an early return.
                     if sender.send((job, done)).is_err() {
                         return;
                     }
@@ -115,7 +135,7 @@ where
     })
 }
 
-/// Sets the flag at the end of its scope, even in a panic.
+/// Sets the flag at the end of its scope, even on a panic.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -132,9 +152,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_callers_flag_ends_the_jobs_and_is_only_read() {
+    fn the_callers_flag_cancels_the_jobs_and_is_only_read() {
         let cancel = AtomicBool::new(false);
-        let began = Instant::now();
+        let started = Instant::now();
         let mut taken = 0;
         let ended: Result<(), Infallible> = run_jobs(
             0_u64..,
@@ -153,7 +173,7 @@ mod tests {
             },
         );
         assert_eq!((ended, taken), (Ok(()), 10));
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(started.elapsed() < Duration::from_secs(10));
 
         cancel.store(false, Ordering::Relaxed);
         let take = |_, _| Ok(ControlFlow::Break(()));

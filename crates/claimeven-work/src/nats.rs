@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A coordinator publishes units and collects results; it accepts one result for each number,
-//! however many arrive and however late. A worker acknowledges a unit once the server has stored its
-//! result. If it dies before, the server hands the unit to another one. All that a coordinator knows
-//! can be read again from the stream of results, so it can be killed and started again, too.
+//! however many arrive and however late. A worker acknowledges a unit once the server has stored
+//! its result; if it dies before that, the server hands the unit to another worker. A coordinator
+//! can be killed and restarted, too: it rebuilds its state from the stream of results.
 //!
 //! Only this module is async.
 
@@ -38,10 +38,17 @@ pub use messages::{JobStatus, WorkerStatus};
 pub use status::{FLEET_SILENCE, FleetMonitor, FleetStatus, Sighting, watch_fleet};
 pub use worker::Worker;
 
-/// Takes messages for people, one line each.
+/// Receives log messages, one line each.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How to reach the NATS server, and what all that use it must have in common.
+/// How to reach the NATS server, and the settings that all its clients must have in common.
+///
+/// ```
+/// use claimeven_work::Connection;
+///
+/// let connection = Connection::new("tls://ada:secret@example.org:4222").with_version("1.0");
+/// assert_eq!(connection.shown_url(), "tls://example.org:4222");
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Connection {
@@ -56,7 +63,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection to the servers of a URL, separated by commas.
+    /// A connection to one or more servers, separated by commas.
     pub fn new(url: impl Into<String>) -> Connection {
         Connection {
             url: url.into(),
@@ -69,38 +76,38 @@ impl Connection {
         }
     }
 
-    /// Uses a file of credentials: a JWT and the seed of its key.
+    /// Uses a credentials file: a JWT and the seed of its key.
     pub fn with_credentials(self, file: Option<PathBuf>) -> Connection {
         Connection { credentials: file, ..self }
     }
 
-    /// Uses a file with the seed of an nkey.
+    /// Uses the nkey whose seed is in a file.
     pub fn with_nkey(self, file: Option<PathBuf>) -> Connection {
         Connection { nkey: file, ..self }
     }
 
-    /// Trusts the certificates of a file instead of those of the system.
+    /// Trusts the certificates in a file instead of the system's.
     pub fn with_certificates(self, file: Option<PathBuf>) -> Connection {
         Connection { certificates: file, ..self }
     }
 
     /// Sets how long the server waits for a sign of life before it hands a unit to another worker.
-    /// The same for all that use the server.
+    /// It must be the same for all clients of the server.
     pub fn with_ack_wait(self, ack_wait: Duration) -> Connection {
         Connection { ack_wait, ..self }
     }
 
-    /// Sets the version, which workers and coordinators must have in common.
+    /// Sets the version, which must be the same for workers and coordinators.
     pub fn with_version(self, version: impl Into<String>) -> Connection {
         Connection { version: version.into(), ..self }
     }
 
-    /// Sets who is told about what happens.
+    /// Sets the receiver of log messages.
     pub fn with_log(self, log: Log) -> Connection {
         Connection { log, ..self }
     }
 
-    /// The URL without user and password.
+    /// The URL without its user name and password.
     pub fn shown_url(&self) -> String {
         let shown = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
@@ -115,35 +122,35 @@ impl Connection {
         &self.version
     }
 
-    pub(crate) fn say(&self, message: impl fmt::Display) {
+    pub(crate) fn log(&self, message: impl fmt::Display) {
         (self.log)(&message.to_string());
     }
 }
 
-/// What is wrong, said once and again every half minute for as long as it lasts.
+/// Logs a warning once, and again every half minute for as long as the problem lasts.
 #[derive(Default)]
-pub(crate) struct Complaints {
+pub(crate) struct Warnings {
     last: Option<(String, Instant)>,
 }
 
-impl Complaints {
-    const PAUSE: Duration = Duration::from_secs(30);
+impl Warnings {
+    const INTERVAL: Duration = Duration::from_secs(30);
 
-    /// Says it, unless it has just been said.
-    pub(crate) fn say(&mut self, connection: &Connection, message: String) {
-        let is_known = |(last, said): &(String, Instant)| {
-            *last == message && said.elapsed() < Complaints::PAUSE
+    /// Logs the warning unless it has just been logged.
+    pub(crate) fn warn(&mut self, connection: &Connection, message: String) {
+        let is_known = |(last, logged): &(String, Instant)| {
+            *last == message && logged.elapsed() < Warnings::INTERVAL
         };
         if !self.last.as_ref().is_some_and(is_known) {
-            connection.say(&message);
+            connection.log(&message);
             self.last = Some((message, Instant::now()));
         }
     }
 
-    /// Says once that all is well again.
-    pub(crate) fn settle(&mut self, connection: &Connection, message: &str) {
+    /// Logs once that the problem has been resolved.
+    pub(crate) fn resolve(&mut self, connection: &Connection, message: &str) {
         if self.last.take().is_some() {
-            connection.say(message);
+            connection.log(message);
         }
     }
 }
@@ -154,7 +161,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// A name for this process: that of its machine and a random part.
+/// A name for this process: the host name and a random suffix.
 pub fn process_name() -> String {
     format!("{}-{}", host_name(), random_text())
 }
@@ -176,7 +183,7 @@ pub(crate) fn random() -> u64 {
     std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
 }
 
-/// Eight random letters and digits.
+/// Eight random hexadecimal digits.
 pub(crate) fn random_text() -> String {
     format!("{:08x}", random() as u32)
 }

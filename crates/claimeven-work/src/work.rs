@@ -1,4 +1,4 @@
-//! Work, its units, and who has them computed.
+//! Work, its units, and the dispatchers that run them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,30 +10,29 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Work that is cut into numbered units.
+/// Work that is split into numbered units.
 ///
 /// The output of a unit depends on the work and the unit alone, so it can be computed anywhere and
-/// more than once. Times that were measured meanwhile may differ; [`Work::fingerprint`] leaves them
-/// out.
+/// more than once. Measured times may differ; [`Work::fingerprint`] leaves them out.
 pub trait Work: Send + Sync + Sized + 'static {
-    /// The name of this kind of work, of lower-case letters and hyphens.
+    /// The name of this kind of work, in lower-case letters and hyphens.
     const KIND: &'static str;
-    /// What a unit adds to what all units share.
+    /// The input of one unit, in addition to what all units share.
     type Unit: Serialize + DeserializeOwned + Send + Sync;
     /// The result of a unit.
     type Output: Send;
-    /// What a thread keeps from unit to unit, such as a table. It makes no difference to the output.
+    /// The state that a thread keeps between units, such as a table. It does not affect the output.
     type Thread;
-    /// Why a unit cannot be computed. The same everywhere.
+    /// Why a unit cannot be computed. It is the same on every machine.
     type Error: fmt::Display + From<WorkError> + Send;
 
-    /// What another machine needs, or why the work can only be done on this one.
+    /// What another machine needs to do the work, or why it can only be done on this one.
     fn job(&self) -> Result<Job, String>;
 
-    /// The work as another machine sees it.
+    /// Opens the work on another machine.
     fn open(parameters: serde_json::Value, files: &Files) -> Result<Self, String>;
 
-    /// A thread's state.
+    /// A new thread state.
     fn thread(&self) -> Self::Thread;
 
     /// Computes a unit; `None` if it was cancelled.
@@ -47,16 +46,16 @@ pub trait Work: Send + Sync + Sized + 'static {
     /// The output as bytes.
     fn encode(output: &Self::Output) -> Vec<u8>;
 
-    /// The output from its bytes, which may come from anybody.
+    /// The output from its bytes, which are not trusted.
     fn decode(bytes: &[u8]) -> Result<Self::Output, String>;
 
-    /// Whether an output from elsewhere can be that of a unit, as far as that is seen without computing.
+    /// Checks an output from another machine as far as that is possible without computing the unit.
     fn verify(&self, unit: &Self::Unit, output: &Self::Output) -> Result<(), String> {
         let _ = (unit, output);
         Ok(())
     }
 
-    /// The part of the output that is the same whoever computes it.
+    /// The part of the output that is the same on every machine.
     fn fingerprint(output: &Self::Output) -> Vec<u8> {
         Self::encode(output)
     }
@@ -68,15 +67,16 @@ pub type Files = BTreeMap<String, PathBuf>;
 /// Work as it is sent to other machines.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// A few words for people.
+    /// A short description for people.
     pub title: String,
-    /// The parameters, from which [`Work::open`] makes the work again.
+    /// The parameters, from which [`Work::open`] recreates the work.
     pub parameters: serde_json::Value,
     /// The files that it needs.
     pub files: Vec<File>,
-    /// The arithmetic that the results depend on, if they do: only workers with the same compute them.
+    /// The floating-point arithmetic that the results depend on, if any: only workers with the same
+    /// arithmetic compute them.
     pub arithmetic: Option<String>,
-    /// Whether outputs can be compared: not if they depend on the time that something took.
+    /// Whether the outputs can be reproduced; `false` if they depend on how long something took.
     pub is_repeatable: bool,
 }
 
@@ -106,19 +106,20 @@ pub struct File {
     pub content: Vec<u8>,
 }
 
-/// What a dispatcher hands over.
+/// What a dispatcher passes to its caller.
 #[derive(Debug)]
 pub enum Taken<T> {
     /// The output of the unit with this number. Each number comes once, in any order.
     Output(u64, T),
-    /// Some of the outputs so far were wrong: all outputs of this run are void and come again.
+    /// Some of the outputs so far were wrong: discard all outputs of this run, they will come
+    /// again.
     Restart,
 }
 
-/// Has the units of work computed.
+/// Runs the units of work.
 pub trait Dispatcher {
     /// Computes the units with the given numbers and passes each output to `take` as soon as it is
-    /// there. Ends early if `take` breaks, if the flag is set, or with the first error.
+    /// available. Ends early if `take` breaks, if the flag is set, or with the first error.
     fn run<W: Work>(
         &self,
         work: &W,
@@ -155,7 +156,7 @@ impl<W: Work, D: Dispatcher> DispatchOf<W> for D {
     }
 }
 
-/// Has all units of work computed and returns their outputs in order; `None` if it was cancelled.
+/// Runs all units of work and returns their outputs in order; `None` if it was cancelled.
 /// `progress` gets the number of outputs so far.
 pub fn run_in_order<W: Work>(
     dispatcher: &dyn DispatchOf<W>,
@@ -188,9 +189,9 @@ pub enum WorkError {
     OnlyHere(String),
     /// The NATS server cannot be used.
     Broker(String),
-    /// These units ended every worker that tried them.
+    /// These units crashed every worker that tried them.
     SetAside(Vec<(u64, String)>),
-    /// This worker was set aside because a result of it was wrong.
+    /// This worker was dismissed because one of its results was wrong.
     Dismissed(String),
 }
 
@@ -202,7 +203,7 @@ impl fmt::Display for WorkError {
             WorkError::SetAside(units) => {
                 let count = units.len();
                 write!(f, "{count} unit{} set aside", if count == 1 { "" } else { "s" })?;
-                let (number, reason) = units.first().expect("there is at least one");
+                let (number, reason) = units.first().expect("at least one unit is set aside");
                 write!(f, "; unit {number}: {reason}")
             }
             WorkError::Dismissed(reason) => write!(f, "this worker was dismissed: {reason}"),

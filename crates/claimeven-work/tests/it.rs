@@ -1,4 +1,5 @@
-//! Work over a real NATS server, with workers that are slow, cut off, killed, wrong or old.
+//! Work over a real NATS server, with workers that are slow, disconnected, killed, faulty or
+//! outdated.
 #![cfg(feature = "nats")]
 
 mod it {

@@ -21,11 +21,15 @@ fn main() {
         let architecture = Architecture::new(Setup::STANDARD, blocks, channels);
         let network = Network::new(architecture, 1).expect("the sizes are fine");
         let size = format!("{blocks}x{channels}");
-        println!("{size:9} {:11.0}  {:8.0}", evaluated(&network), learnt(&network));
+        println!(
+            "{size:9} {:11.0}  {:8.0}",
+            evaluations_per_second(&network),
+            samples_per_second(&network)
+        );
     }
 }
 
-fn evaluated(network: &Network) -> f64 {
+fn evaluations_per_second(network: &Network) -> f64 {
     let mut inference = Inference::new(network);
     let positions = vec![Position::new(Setup::STANDARD); 128];
     let mut evaluations = Vec::new();
@@ -36,7 +40,7 @@ fn evaluated(network: &Network) -> f64 {
     })
 }
 
-fn learnt(network: &Network) -> f64 {
+fn samples_per_second(network: &Network) -> f64 {
     let position = Position::new(Setup::STANDARD);
     let policy = vec![1.0 / 7.0; 7];
     let pool = [Sample { discs: Discs::of(&position), policy, value: Wdl::DRAW }];

@@ -12,6 +12,15 @@ use crate::planes::InputEncoding;
 /// A 3x3 convolution (the stem) is followed by a tower of residual blocks. A 1x1 convolution and
 /// dense layers lead from there to the policy, and others to the value. Every convolution is
 /// followed by batch normalisation and ReLU.
+///
+/// ```
+/// use claimeven_game::Setup;
+/// use claimeven_zero::Architecture;
+///
+/// let architecture = Architecture::new(Setup::STANDARD, 3, 32);
+/// assert_eq!(architecture.setup(), Ok(Setup::STANDARD));
+/// assert_eq!(architecture.to_string(), "3x32 for 7x6");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
@@ -206,7 +215,7 @@ pub struct TensorShape {
     pub name: String,
     /// The sizes, outputs before inputs.
     pub shape: Vec<usize>,
-    /// What kind of numbers it holds.
+    /// Its role in the network.
     pub role: Role,
 }
 
@@ -216,7 +225,7 @@ impl TensorShape {
         self.shape.iter().product()
     }
 
-    /// Whether it is empty, which no tensor of a network is.
+    /// Whether it has no elements, which is never the case in a network.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -8,10 +8,22 @@ use crate::evaluator::{Evaluation, Evaluator};
 ///
 /// A position and its mirror image share an entry: only the one with the smaller key is evaluated,
 /// and its policy is mirrored for the other.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Cache, Evaluator, UniformEvaluator};
+///
+/// let mut cache = Cache::new(UniformEvaluator, 1024);
+/// let mut evaluations = Vec::new();
+/// for _ in 0..2 {
+///     cache.evaluate(&[Position::new(Setup::STANDARD)], &mut evaluations);
+/// }
+/// assert_eq!(cache.misses(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cache<E> {
     evaluator: E,
-    /// A direct-mapped table: a power of two of entries, each with the key of its position. The
+    /// A direct-mapped table with a power of two of entries, each with the key of its position. The
     /// newest evaluation replaces the older one.
     entries: Vec<(u128, Evaluation)>,
     /// Buffers that are reused from call to call.

@@ -40,7 +40,7 @@ impl Evaluation {
 /// assert_eq!(wdl.reversed().win, 0.25);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Wdl {
     pub win: f32,
     pub draw: f32,

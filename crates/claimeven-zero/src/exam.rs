@@ -50,17 +50,17 @@ impl Question {
         self.results.get(column).copied().flatten() < Some(self.result())
     }
 
-    /// The position, if its game is not over and there is a result for each legal move.
+    /// The position, if its game is not over and each legal move has a result.
     fn position(&self, setup: Setup) -> Option<Position> {
         let position = Position::from_moves(setup, &self.moves).ok()?;
         let mut results = Column::all(setup).zip(&self.results);
-        let is_whole = self.results.len() == usize::from(setup.cols())
+        let is_complete = self.results.len() == usize::from(setup.cols())
             && results.all(|(column, result)| {
                 let mut after = position;
                 after.play(column).is_ok() == result.is_some()
                     && result.is_none_or(|result| (-1..=1).contains(&result))
             });
-        (position.outcome().is_none() && is_whole).then_some(position)
+        (position.outcome().is_none() && is_complete).then_some(position)
     }
 }
 
@@ -77,7 +77,7 @@ pub struct ExamScore {
 
 impl Exam {
     /// Samples positions by random play and solves them. `progress` receives the number of solved
-    /// positions at least fifty times per second; `None` if it breaks off.
+    /// positions about fifty times per second; returns `None` if it breaks.
     pub fn new(
         setup: Setup,
         parameters: &ExamParameters,
@@ -155,7 +155,7 @@ impl Exam {
         }
     }
 
-    /// The exam as a file has it.
+    /// The contents of an exam file.
     ///
     /// # Panics
     ///
@@ -193,8 +193,8 @@ impl Exam {
         ExamScore::of(&points)
     }
 
-    /// The errors of a network for the exam's setup in a range of the positions, which ends with the
-    /// last one at the latest. They do not depend on the range.
+    /// The errors of a network for the exam's setup in a range of the positions, which may extend
+    /// past the last one. An error does not depend on the range.
     ///
     /// # Panics
     ///
@@ -206,7 +206,7 @@ impl Exam {
         simulations: u32,
         range: Range<usize>,
     ) -> Vec<ExamPoint> {
-        let setup = network.architecture().setup().expect("a network's setup is sound");
+        let setup = network.architecture().setup().expect("a network's setup is valid");
         let end = range.end.min(self.questions.len());
         let questions = &self.questions[range.start.min(end)..end];
         let positions: Vec<Position> = questions
@@ -217,7 +217,7 @@ impl Exam {
         let mut evaluations = Vec::new();
         evaluator.evaluate(&positions, &mut evaluations);
         let trees = search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
-        let judged = questions.iter().zip(evaluations).zip(trees);
+        let examined = questions.iter().zip(evaluations).zip(trees);
         let point = |((question, evaluation), tree): ((&Question, Evaluation), SearchTree)| {
             let best = tree.best_move().expect("the root has been visited").column;
             let result = 0.5 * (1 + question.result()) as f32;
@@ -227,7 +227,7 @@ impl Exam {
                 (evaluation.value.expected() - result).abs(),
             ]
         };
-        judged.map(point).collect()
+        examined.map(point).collect()
     }
 }
 
@@ -265,10 +265,10 @@ fn results(
     Ok(Some(results))
 }
 
-/// After this many games that end too soon, positions count as out of reach of random play.
+/// After this many games that ended too early, positions count as out of reach of random play.
 const MAX_ATTEMPTS: u32 = 10_000;
 
-/// Why an exam cannot be made.
+/// Why an exam cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExamError {

@@ -21,7 +21,7 @@ use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
 /// The result of a match, from the new network's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it all")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct MatchScore {
     pub wins: u64,
     pub draws: u64,
@@ -54,7 +54,7 @@ pub(crate) fn gate(
     seed: u64,
     threads: usize,
 ) -> (MatchScore, Verdict) {
-    let setup = new.architecture().setup().expect("a network's setup is sound");
+    let setup = new.architecture().setup().expect("a network's setup is valid");
     let gate = Gate::new(setup, parameters, seed);
     let mut pairs: Vec<GatePair> = Vec::new();
     for openings in gate.openings.chunks(PAIRS_AT_ONCE) {
@@ -69,10 +69,10 @@ pub(crate) fn gate(
 /// The half points of the new network in a pair of games: as first and as second player.
 pub type GatePair = [usize; 2];
 
-/// A match that is to be played: pairs of games with the same random opening and colours exchanged.
+/// The match to play: pairs of games with the same random opening and colours exchanged.
 ///
-/// The new network is promoted if a sequential test says that its score is above the threshold,
-/// or, undecided after the maximum number of pairs, if its score reaches the threshold.
+/// The new network is promoted if a sequential test finds its score to be above the threshold, or
+/// if the test is undecided after the maximum number of pairs and the score reaches the threshold.
 #[derive(Clone, Debug)]
 pub struct Gate {
     parameters: GateParameters,
@@ -105,8 +105,8 @@ impl Gate {
         self.outcome(pairs).is_some()
     }
 
-    /// The outcome, if the results of the first pairs decide the match. Pairs after those that do so are
-    /// ignored.
+    /// The outcome, if the results of the first pairs decide the match. Pairs after the decision
+    /// are ignored.
     pub(crate) fn outcome(&self, pairs: &[GatePair]) -> Option<(MatchScore, Verdict)> {
         let test = sequential_test(self.parameters.threshold);
         let (mut score, mut results) = (MatchScore::default(), PairResults::default());
@@ -133,15 +133,15 @@ impl Gate {
     }
 }
 
-/// Pairs between two looks at the test: enough games for full batches of the networks. The same on
-/// every machine, as the result depends on it.
+/// Pairs between two checks of the test: enough games for full batches of the networks. It is the
+/// same on every machine, because the result depends on it.
 const PAIRS_AT_ONCE: usize = 8;
 
-/// How far from the threshold the two hypotheses of the test are, as a share of the points.
+/// The distance of the two hypotheses of the test from the threshold, as a share of the points.
 const MARGIN: f64 = 0.05;
 
-/// A score of at least the threshold and a margin, against one of at most the threshold less a
-/// margin.
+/// Tests a score of at least the threshold plus a margin against one of at most the threshold minus
+/// a margin.
 fn sequential_test(threshold: f32) -> Sprt {
     let elo = |score: f64| elo_of_score(score.clamp(0.001, 0.999));
     let threshold = f64::from(threshold);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn results_beyond_the_decision_make_no_difference() {
+    fn results_after_the_decision_are_ignored() {
         let parameters =
             GateParameters { pairs: 20, ..Parameters::strongest(Setup::STANDARD).gate };
         let gate = Gate::new(Setup::STANDARD, &parameters, 1);
@@ -265,15 +265,15 @@ mod tests {
         let decided = gate.outcome(&won[..8]);
         assert_eq!(decided.unwrap().1, Verdict::Promoted);
         assert_eq!((gate.outcome(&won[..11]), gate.outcome(&won)), (decided, decided));
-        // Undecided matches go to the end, at which a part of a chunk counts.
-        let level: Vec<GatePair> = [[2, 2], [0, 0]].into_iter().cycle().take(20).collect();
-        assert_eq!(gate.outcome(&level[..19]), None);
-        let (score, verdict) = gate.outcome(&level).unwrap();
+        // Undecided matches are played to the end, where an incomplete chunk counts.
+        let even: Vec<GatePair> = [[2, 2], [0, 0]].into_iter().cycle().take(20).collect();
+        assert_eq!(gate.outcome(&even[..19]), None);
+        let (score, verdict) = gate.outcome(&even).unwrap();
         assert_eq!((score.wins, score.losses, verdict), (20, 20, Verdict::Rejected));
     }
 
     #[test]
-    fn a_match_against_itself_is_level_and_undecided() {
+    fn a_match_against_itself_is_even_and_undecided() {
         let [_, network] = networks();
         let parameters = GateParameters {
             pairs: 12,

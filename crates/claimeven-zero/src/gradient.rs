@@ -42,8 +42,8 @@ pub(crate) struct Backpropagation<'a> {
     backward: Vec<Option<Kernel>>,
 }
 
-/// Buffers that are reused from chunk to chunk. Allocating them each time would take a sixth of the
-/// time.
+/// Buffers that are reused from chunk to chunk. Allocating them anew would take a sixth of the
+/// training time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     free: Vec<Vec<Lanes>>,
@@ -251,7 +251,7 @@ impl<'a> Pass<'a> {
             self.gradient.tensors[layer.bias][channel] += bias;
         }
 
-        // 2. Batch normalisation, which removes what shifts or scales all positions alike.
+        // 2. Batch normalisation, which removes the parts that shift or scale all positions alike.
         let count = (output_gradient.len() / channels * LANES) as f32;
         let mut before = self.scratch.take(output_gradient.len());
         let factors: Vec<[f32; 3]> = (0..channels)
@@ -330,11 +330,11 @@ impl<'a> Pass<'a> {
     }
 
     fn forward_kernel(&self, weights: usize) -> &'a Kernel {
-        self.network.forward[weights].as_ref().expect("the tensor is one of weights")
+        self.network.forward[weights].as_ref().expect("the tensor holds weights")
     }
 
     fn backward_kernel(&self, weights: usize) -> &'a Kernel {
-        self.network.backward[weights].as_ref().expect("the tensor is one of weights")
+        self.network.backward[weights].as_ref().expect("the tensor holds weights")
     }
 }
 
@@ -413,10 +413,10 @@ fn value_loss(head: ValueHead, samples: &[Sample], outputs: &mut [Lanes]) -> f32
                     }
                 }
                 ValueHead::Tanh => {
-                    let said = outputs[0][lane].tanh();
-                    let error = said - (value.win - value.loss());
+                    let predicted = outputs[0][lane].tanh();
+                    let error = predicted - (value.win - value.loss());
                     loss += error * error;
-                    outputs[0][lane] = share * 2.0 * error * (1.0 - said * said);
+                    outputs[0][lane] = share * 2.0 * error * (1.0 - predicted * predicted);
                 }
             }
         }
@@ -515,27 +515,27 @@ mod tests {
         positions.iter().map(sample).collect()
     }
 
-    /// The loss by definition, in double precision.
-    struct Definition<'a> {
+    /// A reference implementation of the loss, in double precision.
+    struct ReferenceLoss<'a> {
         architecture: Architecture,
         tensors: Vec<(String, Vec<f64>)>,
         samples: &'a [Sample],
-        /// How many numbers ReLU has set to 0, and how many it has seen.
-        cut: std::cell::Cell<(u64, u64)>,
+        /// How many numbers ReLU has set to 0, and out of how many.
+        zeroed: std::cell::Cell<(u64, u64)>,
     }
 
     /// `[sample][cell][channel]`.
     type Data = Vec<Vec<Vec<f64>>>;
 
-    impl Definition<'_> {
+    impl ReferenceLoss<'_> {
         fn tensor(&self, layer: &str, part: &str) -> &[f64] {
             let name = format!("{layer}.{part}");
             &self.tensors.iter().find(|(other, _)| *other == name).unwrap().1
         }
 
         fn relu(&self, number: f64) -> f64 {
-            let (cut, all) = self.cut.get();
-            self.cut.set((cut + u64::from(number <= 0.0), all + 1));
+            let (zeroed, all) = self.zeroed.get();
+            self.zeroed.set((zeroed + u64::from(number <= 0.0), all + 1));
             number.max(0.0)
         }
 
@@ -641,7 +641,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_is_the_slope_of_the_loss() {
+    fn the_gradient_matches_finite_differences_of_the_loss() {
         let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
         for value in [ValueHead::Wdl, ValueHead::Tanh] {
             let architecture =
@@ -662,7 +662,7 @@ mod tests {
             let gradient =
                 Backpropagation::new(&network).gradient(&samples, &mut Scratch::default());
             let shapes = architecture.tensors();
-            let mut definition = Definition {
+            let mut reference = ReferenceLoss {
                 architecture,
                 tensors: shapes
                     .iter()
@@ -672,13 +672,13 @@ mod tests {
                     })
                     .collect(),
                 samples: &samples,
-                cut: std::cell::Cell::default(),
+                zeroed: std::cell::Cell::default(),
             };
             let found = f64::from(gradient.losses.policy) + f64::from(gradient.losses.value);
-            assert!((definition.loss() - found).abs() < 1e-5, "{} {found}", definition.loss());
+            assert!((reference.loss() - found).abs() < 1e-5, "{} {found}", reference.loss());
             // ReLU sets about half of the numbers to 0, in a mixed pattern.
-            let (cut, all) = definition.cut.get();
-            assert!((0.3..0.7).contains(&(cut as f64 / all as f64)), "{cut} of {all}");
+            let (zeroed, all) = reference.zeroed.get();
+            assert!((0.3..0.7).contains(&(zeroed as f64 / all as f64)), "{zeroed} of {all}");
 
             for (index, tensor) in shapes.iter().enumerate() {
                 if matches!(tensor.role, Role::Mean | Role::Variance) {
@@ -690,17 +690,17 @@ mod tests {
                 let norm = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
                 assert!(norm > 1e-3, "{}: {norm}", tensor.name);
                 let along: Vec<f64> = slopes.iter().map(|slope| slope / norm).collect();
-                let anywhere: Vec<f64> = along.iter().map(|_| random.f64() - 0.5).collect();
-                for direction in [along, anywhere] {
+                let random_direction: Vec<f64> = along.iter().map(|_| random.f64() - 0.5).collect();
+                for direction in [along, random_direction] {
                     let expected: f64 = slopes.iter().zip(&direction).map(|(a, b)| a * b).sum();
                     // Small enough that hardly any number crosses 0.
                     let step = 1e-7;
-                    let mut loss_at = |way: f64| {
-                        let old = definition.tensors[index].1.clone();
-                        let numbers = definition.tensors[index].1.iter_mut();
-                        numbers.zip(&direction).for_each(|(number, by)| *number += way * by);
-                        let loss = definition.loss();
-                        definition.tensors[index].1 = old;
+                    let mut loss_at = |distance: f64| {
+                        let old = reference.tensors[index].1.clone();
+                        let numbers = reference.tensors[index].1.iter_mut();
+                        numbers.zip(&direction).for_each(|(number, by)| *number += distance * by);
+                        let loss = reference.loss();
+                        reference.tensors[index].1 = old;
                         loss
                     };
                     let slope = (loss_at(step) - loss_at(-step)) / (2.0 * step);
@@ -716,7 +716,8 @@ mod tests {
 
     #[test]
     fn training_and_inference_compute_the_same_network() {
-        // With the statistics of a chunk as its own, inference gives the same evaluation.
+        // With the statistics of the chunk as running statistics, inference gives the same
+        // evaluation.
         let setup = Setup::STANDARD;
         let mut network = Network::new(Architecture::new(setup, 2, 10), 5).unwrap();
         let positions = positions(setup, LANES);

@@ -71,7 +71,7 @@ impl SequentialHalving {
         };
         halving.keep_best(tree, parameters.considered);
         halving.rounds = halving.candidates.len().max(2).next_power_of_two().ilog2();
-        halving.begin_round();
+        halving.start_round();
         halving
     }
 
@@ -81,7 +81,7 @@ impl SequentialHalving {
         let round = self.per_round * self.candidates.len() as u32;
         if self.given >= round && self.candidates.len() > 1 {
             self.keep_best(tree, self.candidates.len().div_ceil(2));
-            self.begin_round();
+            self.start_round();
         }
         let index = self.candidates[self.given as usize % self.candidates.len()];
         self.given += 1;
@@ -92,10 +92,12 @@ impl SequentialHalving {
     pub fn choice(&self, tree: &SearchTree) -> usize {
         let scores = self.scores(tree);
         let candidates = self.candidates.iter().copied();
-        candidates.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("one always stays")
+        candidates
+            .max_by(|&a, &b| scores[a].total_cmp(&scores[b]))
+            .expect("at least one candidate remains")
     }
 
-    fn begin_round(&mut self) {
+    fn start_round(&mut self) {
         let share = self.simulations / (self.rounds * self.candidates.len() as u32);
         self.per_round = share.max(1);
         self.given = 0;
@@ -203,7 +205,7 @@ mod tests {
     use crate::search_tree::{Gathered, TreeParameters};
     use claimeven_game::{Position, Setup};
 
-    fn judge(tree: &mut SearchTree, position: Position) {
+    fn evaluate_and_apply(tree: &mut SearchTree, position: Position) {
         let mut evaluations: Vec<Evaluation> = Vec::new();
         UniformEvaluator.evaluate(&[position], &mut evaluations);
         tree.apply(&evaluations[0]);
@@ -212,8 +214,10 @@ mod tests {
     fn searched(moves: &str, simulations: u32) -> (SearchTree, SequentialHalving) {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
-        let Gathered::Position(first) = tree.gather(None) else { panic!("nothing is asked") };
-        judge(&mut tree, first);
+        let Gathered::Position(first) = tree.gather(None) else {
+            panic!("no position was gathered")
+        };
+        evaluate_and_apply(&mut tree, first);
         let mut random = Rng::with_seed(1);
         let mut halving = SequentialHalving::new(
             &tree,
@@ -225,7 +229,7 @@ mod tests {
         for _ in 0..simulations {
             let first = halving.next(&tree);
             if let Gathered::Position(position) = tree.gather(Some(first)) {
-                judge(&mut tree, position);
+                evaluate_and_apply(&mut tree, position);
             }
         }
         (tree, halving)

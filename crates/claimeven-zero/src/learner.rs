@@ -18,6 +18,28 @@ use crate::sample::Sample;
 ///
 /// Weight decay applies to weights, not to gains and biases. Batch normalisation is over a chunk of
 /// a batch, so that chunks can be computed by different threads.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{
+///     Architecture, Discs, Learner, LearningJob, Network, Parameters, Sample, Wdl,
+/// };
+///
+/// let discs = Discs::of(&Position::new(Setup::STANDARD));
+/// let pool = [Sample { discs, policy: vec![1.0 / 7.0; 7], value: Wdl::DRAW }];
+/// let mut parameters = Parameters::ten_minutes(Setup::STANDARD).learning;
+/// (parameters.batch, parameters.chunk) = (16, 16);
+/// let parameters = &parameters;
+/// let job = LearningJob { pool: &pool, steps: 5, rate: 1e-3, parameters, threads: 1, seed: 1 };
+///
+/// let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1)?;
+/// let mut learner = Learner::new(network);
+/// let losses = learner.learn(&job, |_| ControlFlow::Continue(()))?;
+/// assert!(losses.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
     pub(crate) network: Network,
@@ -65,8 +87,8 @@ impl Learner {
     }
 
     /// Takes steps on batches drawn from a pool, each sample as it is or mirrored. Returns the mean
-    /// losses, or `None` if `progress`, which receives the number of steps taken, breaks off. After
-    /// an error, the network must not be used any more.
+    /// losses, or `None` if `progress`, which receives the number of steps taken, breaks. After an
+    /// error, the network must no longer be used.
     pub fn learn(
         &mut self,
         job: &LearningJob<'_>,

@@ -20,8 +20,8 @@
 //! - [`Run`] is a training run in a folder: self-play, training, gate and exam, controlled by
 //!   [`Parameters`]. The example `train_tiny` trains a network and plays it.
 //!
-//! The arithmetic uses AVX2 and FMA where the processor has them, whatever the program was
-//! compiled for.
+//! The arithmetic uses AVX2 and FMA where the processor has them, regardless of the target
+//! that the program was compiled for.
 
 #![allow(
     clippy::cast_sign_loss,

@@ -16,7 +16,7 @@ pub fn embedded_networks() -> &'static [Arc<Network>] {
     static NETWORKS: OnceLock<Vec<Arc<Network>>> = OnceLock::new();
     NETWORKS.get_or_init(|| {
         let files = [include_bytes!("../networks/7x6.safetensors")];
-        let network = |bytes: &[u8]| Network::from_bytes(bytes).expect("a test reads it");
+        let network = |bytes: &[u8]| Network::from_bytes(bytes).expect("a test loads it");
         files.into_iter().map(|bytes| Arc::new(network(bytes))).collect()
     })
 }
@@ -31,6 +31,12 @@ pub fn embedded_network(setup: Setup) -> Result<Arc<Network>, NoNetwork> {
 ///
 /// Its text is the path of a network file, the folder of a training run (for its best network), or
 /// `FOLDER@ITERATION`. A [`ModelStore`] also finds runs by name.
+///
+/// ```
+/// use claimeven_zero::Model;
+///
+/// assert_eq!(Model::new("run@12"), Model::Iteration("run".into(), 12));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// A network file.
@@ -176,8 +182,8 @@ fn version(file: &Path) -> Option<Version> {
 /// game.
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// The size of that cache: more networks than most tournaments have.
-const REMEMBERED: usize = 16;
+/// The size of that cache: more networks than most tournaments use.
+const MAX_LOADED: usize = 16;
 
 fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
     let version = version(&file);
@@ -189,7 +195,7 @@ fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
         Some(known) if known.version == version && version.is_some() => known.network,
         _ => Arc::new(Network::load(&file)?),
     };
-    if loaded.len() >= REMEMBERED {
+    if loaded.len() >= MAX_LOADED {
         loaded.remove(0);
     }
     loaded.push(Loaded { file, version, network: Arc::clone(&network) });
@@ -233,10 +239,18 @@ impl fmt::Display for ModelError {
                 write!(f, "the run in {} has no network yet", path.display())
             }
             ModelError::NotKept(path, iteration, kept) => {
-                write!(f, "the run in {} has no network of iteration {iteration}", path.display())?;
+                write!(
+                    f,
+                    "the run in {} has no network for iteration {iteration}",
+                    path.display()
+                )?;
                 match (kept.first(), kept.last()) {
                     (Some(first), Some(last)) => {
-                        write!(f, " ({} are kept, of iterations {first} to {last})", kept.len())
+                        write!(
+                            f,
+                            " ({} networks are kept, from iterations {first} to {last})",
+                            kept.len()
+                        )
                     }
                     _ => Ok(()),
                 }

@@ -82,7 +82,7 @@ impl Network {
     /// The game it is for.
     #[must_use]
     pub fn setup(&self) -> Setup {
-        self.architecture.setup().expect("a network's architecture is sound")
+        self.architecture.setup().expect("a network's architecture is valid")
     }
 
     /// The tensors, in the order of [`Architecture::tensors`].
@@ -99,7 +99,7 @@ impl Network {
     /// A tensor by its name.
     pub(crate) fn tensor(&self, name: &str) -> &[f32] {
         let index = self.architecture.tensors().iter().position(|tensor| tensor.name == name);
-        &self.tensors[index.expect("the name is one of the architecture's")]
+        &self.tensors[index.expect("the architecture has this tensor")]
     }
 
     /// A note saved with the network.
@@ -113,8 +113,8 @@ impl Network {
         self.notes.insert(name.to_owned(), text.to_owned());
     }
 
-    /// Linear interpolation towards another network of the same architecture: `t` = 0 changes
-    /// nothing, `t` = 1 gives the other one.
+    /// Linear interpolation towards another network of the same architecture: `t` = 0 leaves it as
+    /// it is, `t` = 1 gives the other network.
     pub(crate) fn lerp(&mut self, other: &Network, t: f32) {
         debug_assert_eq!(self.architecture, other.architecture, "the shapes are the same");
         for (own, other) in self.tensors.iter_mut().flatten().zip(other.tensors.iter().flatten()) {
@@ -223,7 +223,7 @@ impl Network {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// It is not a safetensors file, or truncated.
+    /// It is truncated or not a safetensors file.
     Damaged(String),
     /// It is a safetensors file of another program.
     Foreign,
@@ -291,7 +291,7 @@ mod tests {
         };
         let bytes = with_notes(&["a", "b", "c", "d", "e"]);
         assert_eq!(bytes, with_notes(&["e", "d", "c", "b", "a"]));
-        // Written again from what was read, with different hash seeds.
+        // Reading and writing it again, with different hash seeds.
         assert_eq!(Network::from_bytes(&bytes).unwrap().to_bytes(), bytes);
     }
 

@@ -1,7 +1,7 @@
 //! Export of a network to ONNX, the exchange format of other frameworks.
 //!
-//! The file is a protocol buffer. The few messages that a network takes are written by hand:
-//! `onnx.proto` gives the numbers of the fields.
+//! The file is a protocol buffer. The few messages that a network needs are written by hand, with
+//! the field numbers of `onnx.proto`.
 
 use crate::architecture::{Architecture, ValueHead};
 use crate::inference::EPSILON;
@@ -89,7 +89,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A convolution of one cell, flattened cell by cell: the order of the dense layers' weights.
+    /// A 1x1 convolution, flattened cell by cell: the order of the dense layers' weights.
     fn head(&mut self, name: &str, tower: &str) {
         let part = |part: &str| format!("{name}.{part}");
         self.convolution(name, tower, &part("sum"), 1);
@@ -174,7 +174,7 @@ impl<'a> Graph<'a> {
 /// The number of the data type `float`.
 const FLOAT: u64 = 1;
 
-/// A named tensor of any number of positions with the given sizes each.
+/// A named tensor with a batch dimension and the given sizes.
 fn tensor_type(name: &str, sizes: &[u64]) -> Message {
     let mut shape = Message::default();
     let mut batch = Message::default();
@@ -262,11 +262,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_texts_are_written_as_protocol_buffers_are() {
+    fn numbers_and_texts_are_encoded_as_protocol_buffers() {
         let mut message = Message::default();
         message.number(1, 150);
         message.text(2, "testing");
-        // The examples of the format's documentation.
+        // The examples in the documentation of the format.
         assert_eq!(message.0, b"\x08\x96\x01\x12\x07testing");
     }
 }

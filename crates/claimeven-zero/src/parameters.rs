@@ -12,7 +12,7 @@ use crate::lanes::LANES;
 use crate::search_tree::{SelectionRule, TreeParameters};
 
 /// The parameters of a training run, saved with it. The same parameters give the same networks,
-/// whatever the number of threads and interruptions.
+/// regardless of the number of threads and of interruptions.
 ///
 /// ```
 /// use claimeven_game::Setup;
@@ -36,7 +36,7 @@ pub struct Parameters {
     pub learning: LearningParameters,
     /// The match against the best network.
     pub gate: GateParameters,
-    /// The run's own test against exact results, which are used for nothing else.
+    /// The test against exact results, which are used for nothing else.
     pub exam: ExamParameters,
 }
 
@@ -46,8 +46,8 @@ pub struct Parameters {
 pub struct SelfPlayParameters {
     /// Games per iteration.
     pub games: u64,
-    /// The number of games that each thread plays at the same time. A batch of the network has a
-    /// position of each.
+    /// The number of games that each thread plays at the same time. A batch contains one position
+    /// of each.
     pub in_flight: usize,
     /// The share of moves with a full search (*playout-cap randomisation*). Only their positions
     /// become samples; the others are searched fast, so that more games are finished.
@@ -60,7 +60,7 @@ pub struct SelfPlayParameters {
     /// Simulations of a fast search.
     pub fast_simulations: u32,
     /// A game starts with a random number of random moves, at most this many, so that the network
-    /// also learns positions that good play avoids.
+    /// also learns about positions that good play avoids.
     pub opening_plies: u32,
     /// The most balanced of up to this many random openings is played, because most random openings
     /// are already decided. The number is random.
@@ -94,8 +94,8 @@ pub struct LearningParameters {
     pub passes: f32,
     /// The peak of the learning-rate schedule.
     pub rate: f32,
-    /// The schedule falls with the inverse square root of the iterations: it is at 71 % after this
-    /// many.
+    /// The learning rate falls with the inverse square root of the iterations: to 71 % of the peak
+    /// after this many.
     pub rate_patience: f32,
     /// Iterations of linear warm-up.
     pub warm_up: u32,
@@ -118,7 +118,7 @@ pub struct LearningParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateParameters {
-    /// Iterations between matches. There is one before a stop as well.
+    /// Iterations between matches. Another one is played before a stop.
     pub every: u64,
     /// The maximum number of pairs of games; both games of a pair have the same opening, with
     /// colours exchanged. A sequential test ends clear matches earlier.
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_valid_and_bad_numbers_are_named() {
+    fn presets_are_valid_and_errors_name_the_parameter() {
         let boards = [(7, 6, 4), (4, 4, 3), (2, 2, 2), (9, 9, 5), (35, 2, 3)];
         for (cols, rows, connect) in boards {
             let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();
@@ -475,26 +475,26 @@ mod tests {
                 assert_eq!(parameters.check(), Ok(setup));
             }
         }
-        let refused = |change: fn(&mut Parameters)| {
+        let error = |change: fn(&mut Parameters)| {
             let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
             change(&mut parameters);
             parameters.check().unwrap_err().to_string()
         };
         for (found, expected) in [
             (
-                refused(|it| it.learning.chunk = 100),
+                error(|it| it.learning.chunk = 100),
                 "learning.chunk must be a multiple of 16, not 100",
             ),
             (
-                refused(|it| it.self_play.games = 0),
+                error(|it| it.self_play.games = 0),
                 "self_play.games must be from 1 to 4294967295, not 0",
             ),
             (
-                refused(|it| it.self_play.opening_plies = 22),
+                error(|it| it.self_play.opening_plies = 22),
                 "self_play.opening_plies must be from 0 to 21, not 22",
             ),
             (
-                refused(|it| it.architecture.channels = 0),
+                error(|it| it.architecture.channels = 0),
                 "architecture.channels must be from 1 to 1024, not 0",
             ),
         ] {

@@ -67,8 +67,19 @@ impl Discs {
 /// The input encoding: which planes over the cells of the board a network gets.
 ///
 /// Zugzwang depends on who is to move, and counting discs is hard with 3x3 kernels. One plane is
-/// therefore 1 everywhere if the first player is to move and -1 if the second is. As it is never
-/// 0, it also marks the edge of the board.
+/// therefore 1 everywhere if the first player is to move and -1 if the second is. As it is never 0,
+/// it also marks the edge of the board.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::InputEncoding;
+///
+/// let mut planes = vec![0.0; 4 * 42];
+/// InputEncoding::Discs.encode(&Position::from_moves(Setup::STANDARD, "4")?, &mut planes);
+/// // The opponent's disc is in the middle of the bottom row.
+/// assert_eq!(planes[42 + 3], 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputEncoding {
@@ -77,8 +88,8 @@ pub enum InputEncoding {
     #[default]
     Discs,
     /// Seven planes: additionally the threats of either side (empty cells that would connect four)
-    /// and the even rows, so that the network need not learn what a threat is and which rows are
-    /// odd or even.
+    /// and the even rows, so that the network does not have to learn what a threat is and which
+    /// rows are odd or even.
     Threats,
 }
 
@@ -96,7 +107,8 @@ impl InputEncoding {
     ///
     /// # Panics
     ///
-    /// If `planes` has not [`planes`](InputEncoding::planes) numbers for each cell.
+    /// If the length of `planes` is not [`planes`](InputEncoding::planes) times the number of
+    /// cells.
     pub fn encode(self, position: &Position, planes: &mut [f32]) {
         let setup = position.setup();
         let cells = setup.cells() as usize;
@@ -191,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn discs_are_mirrored_as_positions_are() {
+    fn discs_are_mirrored_like_positions() {
         for setup in [Setup::STANDARD, Setup::new(9, 8, 4, claimeven_game::Ruleset::Lines).unwrap()]
         {
             let position = Position::from_moves(setup, "1123333").unwrap();

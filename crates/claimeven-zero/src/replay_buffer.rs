@@ -85,8 +85,8 @@ impl ReplayBuffer {
 
 /// Moves a sample's targets towards those of another one.
 fn lerp(mean: &mut Sample, other: &Sample, share: f32) {
-    for (chance, other) in mean.policy.iter_mut().zip(&other.policy) {
-        *chance += share * (other - *chance);
+    for (probability, other) in mean.policy.iter_mut().zip(&other.policy) {
+        *probability += share * (other - *probability);
     }
     mean.value = mean.value.lerp(other.value, share);
 }
@@ -98,7 +98,7 @@ mod tests {
     use crate::{Parameters, Wdl};
 
     #[test]
-    fn a_position_and_its_mirror_image_are_one() {
+    fn a_position_and_its_mirror_image_are_merged() {
         let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = Parameters::strongest(Setup::STANDARD).learning;
         let samples = vec![

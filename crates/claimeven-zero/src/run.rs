@@ -77,7 +77,7 @@ pub struct Run {
     best: Network,
     replay: ReplayBuffer,
     exam: Option<Exam>,
-    /// Who plays the games and takes the tests, if not this process.
+    /// Other machines that play the games and take the tests, if any.
     machines: Option<Arc<dyn TrainingMachines>>,
     /// Prevents other processes from training in the folder.
     _lock: File,
@@ -112,7 +112,7 @@ pub struct RunState {
     pub gated: u64,
     /// Games played.
     pub games: u64,
-    /// The number of samples from them.
+    /// Samples from these games.
     pub samples: u64,
     /// The oldest iteration in the replay buffer.
     pub buffer_from: u64,
@@ -125,8 +125,9 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Notes what the gate has said of the newest network; the first one is the best so far.
-    fn note_gate(&mut self, verdict: Option<Verdict>) {
+    /// Records the gate's verdict on the newest network. The first network needs none to be the
+    /// best.
+    fn record_gate(&mut self, verdict: Option<Verdict>) {
         if verdict.is_some() || self.iteration == 1 {
             self.gated = self.iteration;
         }
@@ -139,7 +140,7 @@ impl RunState {
 /// The metrics of an iteration, a line of `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// The state after it.
+    /// The state after the iteration.
     #[serde(flatten)]
     pub state: RunState,
     /// Seconds of self-play.
@@ -217,12 +218,12 @@ pub enum Event<'a> {
         /// The iteration.
         iteration: u64,
     },
-    /// An iteration is finished and saved. It comes a second time for the last one if the gate has
-    /// judged its network before the stop.
+    /// An iteration is finished and saved. For the last one it is sent again after the gate match
+    /// before the stop.
     Done(&'a Metrics),
 }
 
-/// A callback for the events of a run. If it breaks off, the run stays at the last saved iteration.
+/// A callback for the events of a run. If it breaks, the run stays at the last saved iteration.
 pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 
 /// The number of newest networks that are all kept.
@@ -252,11 +253,11 @@ impl Run {
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
         let saved = Run::parameters_of(folder)?;
-        if let Some(asked) = parameters {
-            let both = saved.list().into_iter().zip(asked.list());
-            if let Some(((name, saved), (_, asked))) = both.into_iter().find(|(a, b)| a != b) {
+        if let Some(requested) = parameters {
+            let both = saved.list().into_iter().zip(requested.list());
+            if let Some(((name, saved), (_, requested))) = both.into_iter().find(|(a, b)| a != b) {
                 let folder = folder.to_owned();
-                return Err(RunError::OtherParameters { folder, name, saved, asked });
+                return Err(RunError::OtherParameters { folder, name, saved, requested });
             }
         }
         Run::open(folder, &saved, lock(folder)?, resources, observer)
@@ -317,9 +318,9 @@ impl Run {
         &self.best
     }
 
-    /// One iteration: self-play, training, gate, exam, saving. `None` if the observer broke off,
-    /// which leaves the run at the last iteration. After an I/O error, the run must be opened again
-    /// with `resume`.
+    /// One iteration: self-play, training, gate, exam, saving. `None` if the observer broke, which
+    /// leaves the run at the last iteration. After an I/O error, the run must be reopened with
+    /// `resume`.
     pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
         self.check_disk()?;
         let start = Instant::now();
@@ -380,7 +381,7 @@ impl Run {
         let is_gate_due = iteration.is_multiple_of(self.parameters.gate.every.max(1));
         let has_gate = iteration > 1 && is_gate_due;
         let gate = has_gate.then(|| self.gate(iteration, &inference)).transpose()?;
-        state.note_gate(gate.map(|(_, verdict)| verdict));
+        state.record_gate(gate.map(|(_, verdict)| verdict));
         let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
         let exam = self.exam.as_ref().filter(|_| is_exam_due);
         let exam = exam.map(|exam| self.examine(exam, &inference)).transpose()?;
@@ -424,8 +425,8 @@ impl Run {
         samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
     }
 
-    /// Lets others play the games, including those of the gate, and take the exams. The networks and
-    /// their results are the same.
+    /// Has other machines play the games, including those of the gate, and take the exams. The
+    /// networks and their results are the same.
     pub fn set_machines(&mut self, machines: Arc<dyn TrainingMachines>) {
         self.machines = Some(machines);
     }
@@ -463,8 +464,8 @@ impl Run {
         })
     }
 
-    /// Lets the gate judge the newest network before a stop, unless it has already done so. Without
-    /// this the best network could be many iterations old.
+    /// Plays the gate match of the newest network before a stop, unless it has been played. Without
+    /// it, the best network could be many iterations old.
     pub fn finish(&mut self, observer: &mut Observer<'_>) -> Result<(), RunError> {
         let iteration = self.state.iteration;
         if self.state.gated == iteration {
@@ -475,7 +476,7 @@ impl Run {
         let (score, verdict) = self.gate(iteration, &Inference::new(&self.player))?;
         let seconds = start.elapsed().as_secs_f64();
         let mut state = self.state;
-        state.note_gate(Some(verdict));
+        state.record_gate(Some(verdict));
         state.seconds += seconds;
         let mut lines = self.metrics_lines()?;
         let Some((line, last)) = lines.last_mut() else {
@@ -509,7 +510,7 @@ impl Run {
             let best = Inference::new(&self.best);
             return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads));
         };
-        let missing = || RunError::Machines("games of the gate are missing".to_owned());
+        let missing = || RunError::Machines("games of the gate match are missing".to_owned());
         gate.outcome(&pairs).ok_or_else(missing)
     }
 
@@ -547,7 +548,7 @@ impl Run {
             Ok(free) if free < needed => {
                 Err(RunError::Disk { folder: self.folder.clone(), free, needed })
             }
-            // Unknown; a failing write will show it.
+            // If the free space is unknown, a failing write will tell.
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -577,7 +578,8 @@ impl Run {
         self.best.save(&path).map_err(|error| RunError::Io(path, error))
     }
 
-    /// Also after a power failure, the names of all files are on the disk before the state is.
+    /// Makes the directory entries of all files durable before the state is written, in case of a
+    /// power failure.
     fn sync_folders(&self) -> Result<(), RunError> {
         for kind in ["learner", "networks", "samples", "."] {
             let path = self.folder.join(kind);
@@ -634,7 +636,7 @@ impl Run {
             let network = Network::load(&path)
                 .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
             if *network.architecture() != self.parameters.architecture {
-                return Err(RunError::Damaged(path, "a network of another shape".to_owned()));
+                return Err(RunError::Damaged(path, "a network of a different shape".to_owned()));
             }
             Ok(network)
         };
@@ -663,7 +665,7 @@ impl Run {
         for kind in FOLDERS.iter().copied().filter(|&kind| kind != "inherited").chain(["."]) {
             remove_temporary(&self.folder.join(kind));
         }
-        // Earlier versions had a copy of the best network there.
+        // Earlier versions stored a copy of the best network there.
         let _ = fs::remove_dir_all(self.folder.join("best"));
         for kind in ["samples", "learner", "networks"] {
             self.remove(kind, |iteration| iteration > now);
@@ -679,8 +681,8 @@ impl Run {
         self.roll_back_metrics()
     }
 
-    /// Removes what `state.json` does not name: later iterations, and a gate before a stop that was
-    /// cut off.
+    /// Removes what `state.json` does not name: later iterations, and the gate match of an
+    /// interrupted stop.
     fn roll_back_metrics(&self) -> Result<(), RunError> {
         let mut lines = self.metrics_lines()?;
         if let Some((line, last)) = lines.last_mut()
@@ -822,7 +824,7 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
         fs::copy(samples, path).map_err(|error| RunError::Io(samples.clone(), error))?;
     }
     write_json(&folder.join("state.json"), &RunState::default())?;
-    // Last, because this file makes the folder a run.
+    // This comes last, because the file makes the folder a run.
     write_json(&folder.join("parameters.json"), parameters)?;
     Ok(lock)
 }
@@ -832,7 +834,7 @@ fn lock(folder: &Path) -> Result<File, RunError> {
     let path = folder.join("lock");
     let error = |error| RunError::Io(path.clone(), error);
     let file = File::options().create(true).append(true).open(&path).map_err(error)?;
-    // Watching processes lock it briefly.
+    // `is_active` locks it briefly.
     for _ in 0..5 {
         match file.try_lock() {
             Ok(()) => return Ok(file),

@@ -29,8 +29,8 @@ pub enum RunError {
         name: String,
         /// Its value in the run.
         saved: String,
-        /// The value asked for.
-        asked: String,
+        /// The requested value.
+        requested: String,
     },
     /// Training failed; the run keeps the networks of the previous iteration.
     Learning {
@@ -50,7 +50,7 @@ pub enum RunError {
         /// The game of this run.
         setup: Setup,
     },
-    /// The observer broke off before the first iteration.
+    /// The observer broke before the first iteration.
     Stopped(PathBuf),
     /// There is not enough free disk space.
     Disk {
@@ -65,7 +65,7 @@ pub enum RunError {
     Parameters(ParametersError),
     /// The positions of the exam cannot be sampled.
     Exam(ExamError),
-    /// Others could not play the games.
+    /// Other machines could not play the games.
     Machines(String),
     /// A file of the run is damaged.
     Damaged(PathBuf, String),
@@ -89,8 +89,8 @@ impl fmt::Display for RunError {
             RunError::Stopped(path) => {
                 write!(f, "the run in {} was stopped before its first iteration", path.display())
             }
-            RunError::OtherParameters { folder, name, saved, asked } => {
-                write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())
+            RunError::OtherParameters { folder, name, saved, requested } => {
+                write!(f, "the run in {} has {name} {saved}, not {requested}", folder.display())
             }
             RunError::Learning { folder, iteration, source } => write!(
                 f,

@@ -33,7 +33,7 @@ impl Sample {
     }
 
     /// Whether a network for the setup can learn from it: the discs form a legal position, the
-    /// policy is a distribution over open columns, and the value one over results.
+    /// policy is a distribution over open columns, and the value is one over results.
     #[must_use]
     pub fn is_valid(&self, setup: Setup) -> bool {
         const TOLERANCE: f32 = 1e-3;
@@ -54,7 +54,7 @@ pub(crate) fn save_samples(path: &Path, samples: &[Sample], setup: Setup) -> io:
     files::write(path, &to_bytes(samples, setup))
 }
 
-/// Samples as in a file.
+/// The contents of a samples file.
 pub(crate) fn to_bytes(samples: &[Sample], setup: Setup) -> Vec<u8> {
     let discs: Vec<u8> = samples
         .iter()
@@ -62,7 +62,7 @@ pub(crate) fn to_bytes(samples: &[Sample], setup: Setup) -> Vec<u8> {
         .flat_map(u128::to_le_bytes)
         .collect();
     let policy = samples.iter().flat_map(|sample| &sample.policy);
-    let policy: Vec<u8> = policy.flat_map(|chance| chance.to_le_bytes()).collect();
+    let policy: Vec<u8> = policy.flat_map(|probability| probability.to_le_bytes()).collect();
     let value = samples.iter().flat_map(|sample| [sample.value.win, sample.value.draw]);
     let value: Vec<u8> = value.flat_map(f32::to_le_bytes).collect();
     let view = |dtype, width: usize, bytes| {
@@ -76,7 +76,7 @@ pub(crate) fn to_bytes(samples: &[Sample], setup: Setup) -> Vec<u8> {
         ],
         None,
     );
-    bytes.expect("names and shapes are sound")
+    bytes.expect("names and shapes are valid")
 }
 
 /// Reads samples from a file and checks each of them.
@@ -87,7 +87,7 @@ pub(crate) fn load_samples(
     files::read(path, |bytes| from_bytes(bytes, setup))
 }
 
-/// Samples from the bytes of a file, each of which is checked.
+/// Parses the contents of a samples file and checks each sample.
 pub(crate) fn from_bytes(bytes: &[u8], setup: Setup) -> Result<Vec<Sample>, SamplesError> {
     let samples = parse(bytes, setup).ok_or(SamplesError)?;
     if samples.iter().all(|sample| sample.is_valid(setup)) {

@@ -200,7 +200,7 @@ impl Node {
 }
 
 impl SearchTree {
-    /// A tree of the root alone.
+    /// A tree that consists of its root.
     ///
     /// # Panics
     ///
@@ -293,7 +293,7 @@ impl SearchTree {
     }
 
     /// Whether the expanded root needs no search: an immediate win or one by a double threat, an
-    /// unavoidable loss, or a single move that does not lose at once.
+    /// unavoidable loss, or only one move that does not lose at once.
     pub fn is_obvious(&self) -> bool {
         match self.root().proof {
             Some(Proof::Win(plies)) => plies <= 3,
@@ -470,7 +470,7 @@ impl SearchTree {
             return greatest(&|node| {
                 let visits = (node.visits + node.pending) as f32;
                 if visits == 0.0 {
-                    // Before all moves that were tried.
+                    // Ahead of all moves that have been tried.
                     return 1e6 + node.prior;
                 }
                 node.move_value()
@@ -493,7 +493,7 @@ impl SearchTree {
 }
 
 /// A result found without search: the game is over, the side to move can connect four, or the
-/// opponent can with the disc after next, whatever is played.
+/// opponent can connect four after every move.
 fn immediate_result(position: &Position) -> Option<Proof> {
     match position.outcome() {
         Some(Outcome::Draw) => return Some(Proof::Draw),
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn immediate_results_are_true() {
+    fn immediate_results_are_correct() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut seen = [0; 2];
         while seen != [200; 2] {
@@ -567,10 +567,10 @@ mod tests {
             let (of, wins_in, loses_in) = match proof {
                 Proof::Win(1) => (0, true, false),
                 Proof::Loss(2) => (1, false, true),
-                other => panic!("{other:?} of a game that goes on"),
+                other => panic!("{other:?} of an unfinished game"),
             };
-            assert_eq!(closes_line(&position), wins_in, "{position:?}");
-            assert!(!loses_in || after_each(&position).all(|after| closes_line(&after)));
+            assert_eq!(can_connect_four(&position), wins_in, "{position:?}");
+            assert!(!loses_in || after_each(&position).all(|after| can_connect_four(&after)));
             seen[of] = 200.min(seen[of] + 1);
         }
     }
@@ -583,7 +583,7 @@ mod tests {
         })
     }
 
-    fn closes_line(position: &Position) -> bool {
+    fn can_connect_four(position: &Position) -> bool {
         after_each(position).any(|after| matches!(after.outcome(), Some(Outcome::Win(_))))
     }
 
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn proofs_are_passed_on() {
+    fn proofs_are_backed_up() {
         // An open three wins in two moves.
         let tree = searched("4455", 2000, 1);
         assert_eq!(tree.root().proof, Some(Proof::Win(3)));
@@ -619,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_rule_tries_every_move_and_then_follows_the_values() {
+    fn ucb_tries_every_move_and_then_follows_the_bounds() {
         let position = Position::from_moves(Setup::STANDARD, "44").unwrap();
         let parameters = TreeParameters { rule: SelectionRule::Ucb, ..TreeParameters::default() };
         let mut tree = SearchTree::new(position, parameters);
@@ -647,7 +647,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_are_those_of_the_moves_and_the_first_evaluation() {
+    fn the_root_has_the_visits_of_its_moves_and_its_own_evaluation() {
         for batch in [1, 8] {
             let tree = searched("", 500, batch);
             let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();
@@ -658,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn a_played_move_keeps_its_part_of_the_tree() {
+    fn playing_a_move_keeps_its_subtree() {
         let mut tree = searched("", 500, 4);
         let before = *tree.best_move().unwrap();
         let replies: Vec<u32> = tree.children(&before).iter().map(|node| node.visits).collect();

@@ -1,4 +1,4 @@
-//! Searches of many positions in lockstep, so that one batch has a position of each.
+//! Searches of many positions in lockstep, so that each batch contains a position of every search.
 
 use claimeven_game::Position;
 
@@ -11,6 +11,17 @@ use crate::search_tree::{Gathered, SearchTree, TreeParameters};
 /// # Panics
 ///
 /// If one of the games is over.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{TreeParameters, UniformEvaluator, search_many};
+///
+/// let positions = [Position::from_moves(Setup::STANDARD, "12121")?];
+/// let trees = search_many(&mut UniformEvaluator, &positions, 100, TreeParameters::default());
+/// // The second player has to block.
+/// assert_eq!(trees[0].best_move().map(|node| node.column.number()), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn search_many(
     evaluator: &mut impl Evaluator,
     positions: &[Position],

@@ -80,6 +80,22 @@ pub struct SelfPlayProgress {
 
 /// Plays the games with the given numbers; `None` if cancelled. A game depends only on the network,
 /// the parameters, the seed and its number, so the number of threads makes no difference.
+///
+/// ```
+/// use claimeven_game::{Ruleset, Setup};
+/// use claimeven_zero::{
+///     Architecture, Inference, Network, Parameters, SelfPlayProgress, play_games,
+/// };
+///
+/// let setup = Setup::new(4, 4, 3, Ruleset::Standard)?;
+/// let network = Network::new(Architecture::new(setup, 1, 4), 1)?;
+/// let mut parameters = Parameters::ten_minutes(setup).self_play;
+/// parameters.cache = 1 << 10;
+/// let progress = SelfPlayProgress::default();
+/// let batch = play_games(&Inference::new(&network), &parameters, 1, 0..4, 1, &progress);
+/// assert_eq!(batch.expect("it was not cancelled").games, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn play_games(
     network: &Inference,
     parameters: &SelfPlayParameters,
@@ -120,9 +136,9 @@ pub trait TrainingMachines: Send + Sync {
         progress: &SelfPlayProgress,
     ) -> Result<Option<SelfPlayBatch>, String>;
 
-    /// Plays a match of the gate, at least until it is decided. Returns the results of its first pairs,
-    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the match to the
-    /// process of the run.
+    /// Plays a gate match, at least until it is decided. Returns the results of its first pairs,
+    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the match
+    /// to the process of the run.
     fn play_gate(
         &self,
         gate: &Gate,
@@ -147,7 +163,7 @@ pub trait TrainingMachines: Send + Sync {
 }
 
 impl SelfPlayBatch {
-    /// Adds the games that follow.
+    /// Appends the games of the next batch.
     pub fn append(&mut self, next: SelfPlayBatch) {
         self.samples.extend(next.samples);
         self.games += next.games;
@@ -180,7 +196,7 @@ impl SelfPlayBatch {
 
     /// Reads a batch and checks each of its samples.
     pub fn from_bytes(bytes: &[u8], setup: Setup) -> Result<SelfPlayBatch, String> {
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no head")?;
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("missing header")?;
         let head: BatchHead =
             serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
         let samples = sample::from_bytes(&bytes[end + 1..], setup);
@@ -207,7 +223,7 @@ impl SelfPlayBatch {
             Outcome::Win(_) => 2,
         }] += 1;
         if self.shown.len() < SHOWN {
-            let moves = game.line.iter().map(|column| column.to_char()).collect();
+            let moves = game.columns.iter().map(|column| column.to_char()).collect();
             self.shown.push(SelfPlayGame { moves, opening: game.opening });
         }
         self.samples.extend(game.records.into_iter().map(|record| {
@@ -245,19 +261,19 @@ struct Part {
 
 impl<'a> Worker<'a> {
     fn new(network: &Inference, parameters: &'a SelfPlayParameters, seed: u64) -> Worker<'a> {
-        let setup = network.architecture().setup().expect("a network's setup is sound");
+        let setup = network.architecture().setup().expect("a network's setup is valid");
         let evaluator = Cache::new(network.clone(), parameters.cache);
         Worker { evaluator, setup, parameters, seed }
     }
 
     fn play(mut self, next: &AtomicU64, end: u64, progress: &SelfPlayProgress) -> Part {
-        let begin = |evaluator: &mut Cache<Inference>| {
+        let start_game = |evaluator: &mut Cache<Inference>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             (number < end)
                 .then(|| Play::new(self.setup, self.parameters, self.seed, number, evaluator))
         };
         let mut playing: Vec<Play> =
-            (0..self.parameters.in_flight).map_while(|_| begin(&mut self.evaluator)).collect();
+            (0..self.parameters.in_flight).map_while(|_| start_game(&mut self.evaluator)).collect();
         let mut games = Vec::new();
         let (mut positions, mut evaluations): (Vec<Position>, Vec<Evaluation>) =
             (Vec::new(), Vec::new());
@@ -271,7 +287,7 @@ impl<'a> Worker<'a> {
                     index += 1;
                 } else {
                     progress.games.fetch_add(1, Ordering::Relaxed);
-                    match begin(&mut self.evaluator) {
+                    match start_game(&mut self.evaluator) {
                         Some(game) => games.push(std::mem::replace(&mut playing[index], game)),
                         None => games.push(playing.swap_remove(index)),
                     }
@@ -302,7 +318,7 @@ struct Play {
     records: Vec<Record>,
     first: Player,
     /// The moves so far, including the opening.
-    line: Vec<Column>,
+    columns: Vec<Column>,
     opening: usize,
     moves: u32,
     simulations: u64,
@@ -336,7 +352,7 @@ impl Play {
         let plies = random.u32(0..=parameters.opening_plies);
         let count = random.u32(1..=parameters.opening_choice);
         let openings = (0..count).map(|_| random_opening(setup, plies, &mut random)).collect();
-        let (position, line) = most_balanced(openings, evaluator);
+        let (position, columns) = most_balanced(openings, evaluator);
         let mut play = Play {
             number,
             random,
@@ -347,17 +363,17 @@ impl Play {
             left: 0,
             records: Vec::new(),
             first: position.player(),
-            opening: line.len(),
-            line,
+            opening: columns.len(),
+            columns,
             moves: 0,
             simulations: 0,
             outcome: None,
         };
-        play.begin_search(parameters);
+        play.start_search(parameters);
         play
     }
 
-    fn begin_search(&mut self, parameters: &SelfPlayParameters) {
+    fn start_search(&mut self, parameters: &SelfPlayParameters) {
         self.tree.expand_root();
         self.is_obvious = self.tree.is_obvious();
         let share = if self.is_obvious { parameters.obvious_share } else { 1.0 };
@@ -427,13 +443,13 @@ impl Play {
             _ => self.tree.best_move().expect("the root has been visited").column,
         };
         self.moves += 1;
-        self.line.push(column);
+        self.columns.push(column);
         let mut after = position;
         after.play(column).expect("moves of the tree are legal");
         self.outcome = after.outcome();
         if self.outcome.is_none() {
             self.tree.play(column);
-            self.begin_search(parameters);
+            self.start_search(parameters);
         }
     }
 }
@@ -492,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_a_whole_also_as_bytes() {
+    fn batches_can_be_joined_and_round_trip_through_bytes() {
         let setup = Setup::STANDARD;
         let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
         let parameters = SelfPlayParameters {
@@ -527,8 +543,8 @@ mod tests {
         assert!(batch.samples.len() > 50, "{}", batch.samples.len());
         for sample in &batch.samples {
             assert!((sample.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{sample:?}");
-            for (column, chance) in sample.policy.iter().enumerate() {
-                assert!(sample.discs.is_open(Setup::STANDARD, column) || *chance == 0.0);
+            for (column, probability) in sample.policy.iter().enumerate() {
+                assert!(sample.discs.is_open(Setup::STANDARD, column) || *probability == 0.0);
             }
         }
         assert_eq!(batch.shown.len(), SHOWN);

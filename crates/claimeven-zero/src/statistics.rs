@@ -54,7 +54,7 @@ impl PairResults {
 
     /// The mean score of a game with the interval of this many standard errors.
     ///
-    /// It is the Wilson interval of as many independent games without draws as have the same
+    /// It is the Wilson interval of the number of independent games without draws that has the same
     /// variance, so that even a score of 0 or 1 has an interval.
     pub fn score_at(&self, z: f64) -> Interval {
         let (mean, variance) = self.moments();
@@ -69,8 +69,8 @@ impl PairResults {
         self.score().map(elo_of_score)
     }
 
-    /// The likelihood of superiority: the probability that the player is the stronger one, if it was
-    /// as likely as not before the first game, by the normal approximation.
+    /// The likelihood of superiority: the probability that the player is the stronger one, with
+    /// even odds before the first game, by the normal approximation.
     ///
     /// The variance is that of pairs around one half. Over single games, this is the customary
     /// `(won - lost) / sqrt(won + lost)` standard errors, and a few wins are no certainty.
@@ -96,7 +96,7 @@ impl PairResults {
 
 /// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Interval {
     pub low: f64,
     /// The estimate.
@@ -227,8 +227,8 @@ impl fmt::Display for SprtOutcome {
 /// The standard errors on either side of a 95 % interval.
 pub const Z95: f64 = 1.959_963_984_540_054;
 
-/// The standard errors on either side of intervals that all hold together with 95 % confidence
-/// (Bonferroni), for so many of them.
+/// The standard errors on either side of each of several intervals that hold simultaneously with 95
+/// % confidence (Bonferroni).
 ///
 /// ```
 /// use claimeven_zero::simultaneous_z;
@@ -277,7 +277,7 @@ pub fn score_of_elo(elo: f64) -> f64 {
 
 /// The Elo advantage of a player with this expected score; infinite for 0 and 1.
 pub fn elo_of_score(score: f64) -> f64 {
-    // This way round, equal scores are 0 and not -0.
+    // In this form, an even score gives 0 and not -0.
     400.0 * (score / (1.0 - score)).log10()
 }
 
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_of_a_test_are_those_of_wald() {
+    fn the_bounds_of_a_test_match_wald() {
         let [lower, upper] = Sprt::new(0.0, 5.0).bounds();
         assert!((upper - 2.944).abs() < 1e-3 && (lower + 2.944).abs() < 1e-3);
         let strict = Sprt { alpha: 0.01, beta: 0.1, ..Sprt::new(0.0, 5.0) };
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn superiority_is_that_of_the_normal_distribution() {
+    fn superiority_matches_the_normal_distribution() {
         assert!((results([10, 20, 40, 20, 10]).superiority() - 0.5).abs() < 1e-9);
         assert!((results([0; 5]).superiority() - 0.5).abs() < 1e-9);
         // A mean of 0.6 and a variance of 0.05 around one half, over 100 pairs.
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_the_tables() {
         for (tail, z) in [
             (0.5, 0.0),
             (0.1, 1.281_552),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_the_known_ones() {
+    fn intervals_match_known_values() {
         // Wilson's interval of 8 in 10 is 0.490 to 0.943.
         let share = Interval::of_share(8, 10);
         assert!((share.low - 0.490).abs() < 1e-3 && (share.high - 0.943).abs() < 1e-3, "{share:?}");

@@ -133,19 +133,20 @@ impl Zero {
         stop: &Stop,
     ) -> (Decision, SearchTree) {
         // Visits are 32-bit counters.
-        let asked = self.parameters.simulations.min(u64::from(u32::MAX) / 2);
-        let simulations = limits.simulations.map_or(asked, |max| max.clamp(1, asked));
+        let requested = self.parameters.simulations.min(u64::from(u32::MAX) / 2);
+        let simulations = limits.simulations.map_or(requested, |max| max.clamp(1, requested));
         let mut tree = self.tree_at(position);
         let reused = u64::from(tree.root().visits);
         let max_nodes = limits.nodes.unwrap_or(u64::MAX);
         let fitting = limits.memory.map(|bytes| (bytes / size_of::<Node>()) as u64);
         let max_nodes = max_nodes.min(fitting.unwrap_or(u64::MAX));
-        let is_up = |tree: &SearchTree| tree.len() as u64 >= max_nodes || stop.is_requested();
+        let is_limit_reached =
+            |tree: &SearchTree| tree.len() as u64 >= max_nodes || stop.is_requested();
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
         }
         let (mut positions, mut evaluations) = (Vec::new(), Vec::new());
-        let mut stopped = simulations < asked;
+        let mut stopped = simulations < requested;
         loop {
             // 1. Gather a batch of positions. Proven results need no evaluation, so any number of
             //    simulations can pass here, and each of them checks the limits.
@@ -158,7 +159,7 @@ impl Zero {
                     break;
                 }
                 // The first simulation is always made, because it finds a move.
-                is_stopped = visits > 0 && is_up(&tree);
+                is_stopped = visits > 0 && is_limit_reached(&tree);
                 if is_stopped {
                     break;
                 }
@@ -249,10 +250,10 @@ impl Zero {
     fn sample(&self, position: &Position, weight: impl Fn(Column) -> f32) -> Column {
         let columns: Vec<Column> = position.legal().collect();
         let weights: Vec<f32> = columns.iter().map(|&column| weight(column)).collect();
-        let greatest = weights.iter().copied().fold(0.0, f32::max);
+        let highest = weights.iter().copied().fold(0.0, f32::max);
         let power = 1.0 / self.parameters.temperature;
         let probability = |&weight: &f32| {
-            if weight >= greatest { 1.0 } else { (weight / greatest).powf(power) }
+            if weight >= highest { 1.0 } else { (weight / highest).powf(power) }
         };
         let probabilities: Vec<f32> = weights.iter().map(probability).collect();
         let mut rest = Rng::with_seed(self.parameters.seed ^ mix_key(position.key())).f32();
@@ -262,8 +263,8 @@ impl Zero {
             rest < 0.0
         });
         // Rounding can leave a remainder.
-        let drawn = drawn.or_else(|| weights.iter().position(|&weight| weight >= greatest));
-        columns[drawn.expect("one is the greatest")]
+        let drawn = drawn.or_else(|| weights.iter().position(|&weight| weight >= highest));
+        columns[drawn.expect("some column has the highest weight")]
     }
 }
 
@@ -349,8 +350,8 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
     pv
 }
 
-/// The tree in the form for drawing, where all values are those of the player to move at the root,
-/// and plies are counted from there.
+/// The tree for drawing, in which all values are from the point of view of the player to move at
+/// the root, and plies are counted from there.
 fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
         let value = (0..level).fold(value_of(node), |value, _| value.before());
@@ -474,9 +475,9 @@ mod tests {
         let monitor = Arc::new(SearchMonitor::default());
         let limits = Limits { monitor: Some(Arc::clone(&monitor)), ..Limits::default() };
         let decision = zero(100).decide(&position("44"), &limits).unwrap();
-        let thought = monitor.snapshot();
-        assert_eq!(thought.nodes, decision.stats.simulations);
-        assert_eq!((thought.value, thought.pv), (Some(decision.value), decision.pv));
+        let snapshot = monitor.snapshot();
+        assert_eq!(snapshot.nodes, decision.stats.simulations);
+        assert_eq!((snapshot.value, snapshot.pv), (Some(decision.value), decision.pv));
     }
 
     #[test]
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_keeps_its_tree_and_a_drawing_shows_it() {
+    fn the_tree_is_reused_in_a_game_and_can_be_drawn() {
         let mut zero = zero(100);
         let first = zero.decide(&position("44"), &Limits::default()).unwrap();
         let mut after = position("44");
@@ -510,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_and_flag_end_every_search() {
+    fn time_limit_and_cancel_flag_end_every_search() {
         let limit = Duration::from_millis(30);
         let limits = Limits { time: Some(limit), ..Limits::default() };
         let decide = |position: &Position, limits: &Limits| {

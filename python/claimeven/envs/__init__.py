@@ -1,11 +1,11 @@
 """Environments for reinforcement learning, stepped in Rust.
 
 - ``claimeven.envs.pettingzoo``: an AEC environment compatible with PettingZoo's ``classic/connect_four-v3``, for any board.
-- ``claimeven.envs.gymnasium``: ``ConnectFourEnv`` against any of our players, and ``ConnectFourVectorEnv`` with many games
+- ``claimeven.envs.gymnasium``: ``ConnectFourEnv`` against any built-in player, and ``ConnectFourVectorEnv`` with many games
   at once. Importing this package registers them for ``gymnasium.make('claimeven/ConnectFour-v0')`` and ``make_vec``.
 - ``claimeven.openspiel``: states and a bot like those of ``pyspiel``.
 
-Actions count columns from 0 here, as those libraries do.
+Actions count columns from 0 here, as in those libraries.
 """
 
 from __future__ import annotations

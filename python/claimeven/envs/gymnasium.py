@@ -27,10 +27,10 @@ def _seed(random: np.random.Generator) -> int:
 
 
 class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
-    """A game against one of our players.
+    """A game against a built-in player.
 
     The observation is int8 of shape (rows, cols, 2): own discs, then the opponent's, the top row first. An action is a
-    column from 0. The reward is 1 for a win, -1 for a loss and for an illegal move, which ends the game, and 0 else.
+    column from 0. The reward is 1 for a win, -1 for a loss or an illegal move, which ends the game, and 0 otherwise.
     ``info['action_mask']`` has the legal columns. ``first`` is 'agent', 'opponent' or 'random'.
     """
 
@@ -105,8 +105,8 @@ class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
 class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
     """``num_envs`` games that are stepped together in Rust.
 
-    Without an opponent the actions are those of both sides by turns, and the observation, mask and reward are those of
-    the side to move, or of the side that has just moved for the reward. With one, as in ``ConnectFourEnv``.
+    Without an opponent the actions are those of both sides in turn; the observation and the mask are those of the side to
+    move, and the reward is that of the side that has just moved. With an opponent, it is like ``ConnectFourEnv``.
 
     With ``copy=False`` the arrays that ``step`` returns are the same every time and are written in place. All autoreset
     modes of Gymnasium are supported; with SAME_STEP, ``infos['final_obs']`` has the last observations of games that ended.
@@ -155,7 +155,7 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         if isinstance(seed, list):
             if len(seed) != self.num_envs:
                 raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
-            # One generator serves all games.
+            # All games share one generator.
             seed = None if None in seed else hash(tuple(seed)) % 2**63
         super().reset(seed=seed)
         if seed is not None:

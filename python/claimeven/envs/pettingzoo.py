@@ -25,7 +25,7 @@ from claimeven._native import Position, Setup
 
 
 def env(**kwargs: Any) -> Any:
-    """The environment in the wrappers of PettingZoo's own: an illegal move ends the game at -1."""
+    """The environment with PettingZoo's wrappers: an illegal move ends the game with a reward of -1."""
     wrapped: Any = raw_env(**kwargs)
     wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
@@ -33,7 +33,7 @@ def env(**kwargs: Any) -> Any:
 
 
 class raw_env(AECEnv[str, Any, Any], EzPickle):  # noqa: N801
-    """The environment itself."""
+    """The environment without wrappers."""
 
     metadata = {  # noqa: RUF012
         "render_modes": ["ansi", "human", "rgb_array"],
@@ -82,10 +82,10 @@ class raw_env(AECEnv[str, Any, Any], EzPickle):  # noqa: N801
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         player = self.possible_agents.index(agent) + 1
-        is_asked = agent == self.agent_selection
-        mask = self._position.action_mask(is_asked)
-        if is_asked and self._position.is_over:
-            # As in PettingZoo, columns with room stay in the mask after the end.
+        is_to_move = agent == self.agent_selection
+        mask = self._position.action_mask(is_to_move)
+        if is_to_move and self._position.is_over:
+            # As in PettingZoo, columns that are not full stay in the mask after the end.
             mask[:] = self._position.to_array()[0] == 0
         return {"observation": self._position.planes(player), "action_mask": mask}
 

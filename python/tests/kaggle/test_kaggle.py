@@ -14,7 +14,7 @@ SIZES = [(7, 6, 4), (5, 4, 3), (8, 7, 4), (9, 7, 5), (4, 5, 4)]
 
 @pytest.fixture(scope="module")
 def submission(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The submission as Kaggle unpacks it, in a folder where nothing else is."""
+    """The submission as Kaggle unpacks it, in an empty folder."""
     folder = tmp_path_factory.mktemp("submission")
     archive = folder / "submission.tar.gz"
     command = [sys.executable, "-m", "claimeven", "kaggle", "pack", "perfect", "-o", archive]
@@ -43,7 +43,7 @@ def test_episodes_end_without_errors(submission: Path, size: tuple[int, int, int
     assert sum(results) > 0
 
 
-def test_the_packed_files_are_all_that_is_needed(submission: Path) -> None:
+def test_the_packed_files_are_sufficient(submission: Path) -> None:
     """Without the installed package, and with the folder on the path only while the file is loaded."""
     program = f"""
 import sys

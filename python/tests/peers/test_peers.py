@@ -1,4 +1,4 @@
-"""The same answers as packages that others wrote."""
+"""Comparison with independent packages."""
 
 import random
 
@@ -19,7 +19,7 @@ def test_openspiel_plays_the_same_game(size: tuple[int, int, int]) -> None:
     theirs, ours = pyspiel.load_game("connect_four", parameters), openspiel.load_game("connect_four", parameters)
     assert ours.num_distinct_actions() == theirs.num_distinct_actions()
     assert ours.observation_tensor_shape() == theirs.observation_tensor_shape()
-    chance = random.Random(str(size))
+    rng = random.Random(str(size))
     for game in range(10_000 // len(SIZES)):
         state, own = theirs.new_initial_state(), ours.new_initial_state()
         while True:
@@ -34,7 +34,7 @@ def test_openspiel_plays_the_same_game(size: tuple[int, int, int]) -> None:
                 assert own.legal_actions_mask() == list(state.legal_actions_mask())
             if state.is_terminal():
                 break
-            action = chance.choice(state.legal_actions())
+            action = rng.choice(state.legal_actions())
             assert own.action_to_string(own.current_player(), action) == state.action_to_string(action)
             state.apply_action(action)
             own.apply_action(action)
@@ -74,13 +74,13 @@ def test_pgx_has_the_same_observations() -> None:
 
     env = pgx.make("connect_four")
     init, step = jax.jit(env.init), jax.jit(env.step)
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for game in range(20):
         state, position = init(jax.random.PRNGKey(game)), Position()
         while not position.is_over:
             assert (np.asarray(state.observation) == position.planes()).all()
             assert (np.asarray(state.legal_action_mask) == position.action_mask()).all()
-            column = int(chance.choice(position.legal_moves))
+            column = int(rng.choice(position.legal_moves))
             state, position = step(state, column - 1), position.play(column)
         assert bool(state.terminated)
         winner = position.winner

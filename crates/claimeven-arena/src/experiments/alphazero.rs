@@ -13,7 +13,7 @@ const NETWORK: &str = "zero";
 pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
     if AGENTS.iter().all(|kind| kind.name != NETWORK) {
         return Ok(Finding {
-            run: "Nothing: it takes the player `zero`, and the roster has none.".to_owned(),
+            run: "Nothing: the roster has no player `zero`.".to_owned(),
             left_out: "Everything.".to_owned(),
             commands: vec!["claimeven agents".to_owned()],
             measured: "Nothing.".to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
     let looks = lab.either([100, 400], [2, 4]);
     let depths = lab.either(1..=4, 4..=4);
     let openings = lab.openings(&BALANCED, looks[1])?;
-    // Minimax at equal time is iterative deepening; `mcts` is for the table alone.
+    // Minimax at equal time is iterative deepening; `mcts` is only shown in the table.
     let (ms, rivals) = (lab.either(10, 1), ["timed", "timed:eval=influence", "mcts"]);
     let judged_rivals = 2;
     let comparisons = depths.clone().count() as u64 + rivals.len() as u64;
@@ -46,12 +46,12 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
         rows.push(row(Cell::Count(depth), &played));
         last = Some(played);
     }
-    let last = last.expect("there is a depth");
+    let last = last.expect("at least one depth");
     let score = last.score();
     let (mut timed_rows, mut timed_scores) = (Vec::new(), Vec::new());
     let timed_network = agent(&format!("zero:ms={ms}"));
     for rival in rivals {
-        let rival = agent(rival).with("ms", &ms.to_string()).expect("it has a time");
+        let rival = agent(rival).with("ms", &ms.to_string()).expect("it has the parameter");
         let played = play([&timed_network, &rival])?;
         timed_rows.push(row(format!("`{rival}`").into(), &played));
         timed_scores.push(played.score());
@@ -106,7 +106,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
     })
 }
 
-/// The claim is that the network loses, so scores below one half bear it out.
+/// The claim is that the network loses, so scores below one half support it.
 fn judge(score: Interval, timed: &[Interval]) -> (Verdict, String) {
     let reversed = |&Interval { low, estimate, high }: &Interval| Interval {
         low: 1.0 - high,

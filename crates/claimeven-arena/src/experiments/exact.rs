@@ -16,7 +16,7 @@ use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
 };
 use super::lab::{Lab, agent, canonical_key};
-use crate::move_units::{MOVES_AT_ONCE, MoveQuestion, Moves};
+use crate::move_units::{MOVES_AT_ONCE, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 use claimeven_zero::{Interval, simultaneous_z};
 
@@ -38,10 +38,10 @@ struct TestPosition {
 /// The number of positions for each range of discs.
 const SAMPLE_PER_GROUP: usize = 600;
 
-/// Games played for one position, and positions drawn for one that will do, before giving up.
+/// The maximum number of games played for one position, and of positions drawn for a suitable one.
 const MAX_ATTEMPTS: u32 = 1000;
 
-/// How often positions that were drawn before are replaced.
+/// How often duplicate positions are replaced.
 const MAX_ROUNDS: u64 = 100;
 
 impl Sample {
@@ -82,8 +82,8 @@ impl Sample {
         self.positions.len() as u64
     }
 
-    /// Asks a player for its move in every position; each position gets a new player.
-    pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, ExperimentError> {
+    /// Tests a player's move in every position; each position gets a new player.
+    pub(super) fn test(&self, lab: &Lab, spec: &AgentSpec) -> Result<TestResults, ExperimentError> {
         lab.more(self.len());
         let seed = |index: usize| lab.seed ^ index as u64;
         let Some(machines) = lab.machines() else {
@@ -92,26 +92,26 @@ impl Sample {
                 let decision = player.decide(&test.position, &lab.limits())?;
                 Ok(!test.keeping.contains(&decision.column))
             })?;
-            return Ok(Answers { erred });
+            return Ok(TestResults { erred });
         };
         let work = Moves { setup: Setup::STANDARD, player: spec.clone(), is_scored: false };
-        let questions: Vec<MoveQuestion> = (0..)
+        let questions: Vec<MoveRequest> = (0..)
             .zip(&self.positions)
-            .map(|(index, test)| MoveQuestion { position: test.position, seed: seed(index) })
+            .map(|(index, test)| MoveRequest { position: test.position, seed: seed(index) })
             .collect();
         let machines: &dyn DispatchOf<Moves> = machines;
-        let moves = spread(lab, machines, &work, &questions, MOVES_AT_ONCE)?;
+        let moves = distribute(lab, machines, &work, &questions, MOVES_AT_ONCE)?;
         let erred = moves
             .iter()
             .zip(&self.positions)
             .map(|(chosen, test)| !test.keeping.contains(&chosen.column));
-        Ok(Answers { erred: erred.collect() })
+        Ok(TestResults { erred: erred.collect() })
     }
 
     /// The share of errors in each group, by the mean number of discs.
-    fn by_discs(&self, answers: &Answers) -> Vec<(f64, Interval)> {
+    fn by_discs(&self, results: &TestResults) -> Vec<(f64, Interval)> {
         let mut counts = vec![(0, 0); self.groups.len()];
-        for (test, &erred) in self.positions.iter().zip(&answers.erred) {
+        for (test, &erred) in self.positions.iter().zip(&results.erred) {
             counts[test.group].0 += u64::from(erred);
             counts[test.group].1 += 1;
         }
@@ -132,11 +132,11 @@ fn name(group: &RangeInclusive<u32>) -> String {
 }
 
 /// Whether a player erred in the positions of a sample, in their order.
-pub(super) struct Answers {
+pub(super) struct TestResults {
     erred: Vec<bool>,
 }
 
-impl Answers {
+impl TestResults {
     /// The share of errors.
     pub(super) fn error_rate(&self) -> Interval {
         let errors = self.erred.iter().filter(|&&erred| erred).count();
@@ -145,14 +145,14 @@ impl Answers {
 
     /// Of the positions in which exactly one of two players errs, the share in which this one does,
     /// with the interval of this many standard errors: the comparison of McNemar's test.
-    pub(super) fn share_of_differing_errors(&self, other: &Answers, z: f64) -> Interval {
+    pub(super) fn share_of_differing_errors(&self, other: &TestResults, z: f64) -> Interval {
         let [here, there] = self.differing_errors(other).map(|count| count as f64);
         let differing = here + there;
         Interval::wilson_at(if differing > 0.0 { here / differing } else { 0.5 }, differing, z)
     }
 
-    /// The positions in which only this player errs, and those in which only the other one does.
-    fn differing_errors(&self, other: &Answers) -> [u64; 2] {
+    /// The positions in which only this player errs, and those in which only the other does.
+    fn differing_errors(&self, other: &TestResults) -> [u64; 2] {
         let count = |here| {
             let pairs = self.erred.iter().zip(&other.erred);
             pairs.filter(|&(&a, &b)| a == here && b != here).count() as u64
@@ -161,8 +161,8 @@ impl Answers {
     }
 }
 
-/// Has the questions of a player or the requests for positions answered by other machines.
-fn spread<W, Q, A>(
+/// Distributes the requests for a player's moves or for positions to other machines.
+fn distribute<W, Q, A>(
     lab: &Lab,
     machines: &dyn DispatchOf<W>,
     work: &W,
@@ -179,27 +179,27 @@ where
     let mut done = 0;
     let progress = |units: u64| {
         let now = (units * at_once as u64).min(questions.len() as u64);
-        // After a worker was wrong, everything is counted again.
+        // After a wrong result of a worker, everything is counted again.
         lab.more(done.max(now) - now);
         lab.done(now.saturating_sub(done));
         done = now;
     };
     let units = chunks.len() as u64;
-    let answers = run_in_order(machines, work, units, &unit, Some(lab.cancel()), progress)?;
+    let results = run_in_order(machines, work, units, &unit, Some(lab.cancel()), progress)?;
     lab.check_cancelled()?;
-    let answers = answers.ok_or(ExperimentError::Cancelled)?;
-    Ok(answers.into_iter().flatten().collect())
+    let results = results.ok_or(ExperimentError::Cancelled)?;
+    Ok(results.into_iter().flatten().collect())
 }
 
-/// A wish for a position in which a player can err.
+/// A request for a position in which a player can err.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleRequest {
     seed: u64,
-    /// The range of its discs.
+    /// The range of the number of discs.
     discs: RangeInclusive<u32>,
 }
 
-/// Such a position.
+/// A position in which a player can err.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamplePosition {
     position: Position,
@@ -210,7 +210,7 @@ pub struct SamplePosition {
 #[derive(Clone, Copy, Debug)]
 pub struct SamplePositions;
 
-/// Positions of a unit.
+/// The number of positions per unit.
 const POSITIONS_AT_ONCE: usize = 4;
 
 fn draw_positions(
@@ -219,7 +219,7 @@ fn draw_positions(
 ) -> Result<Vec<SamplePosition>, ExperimentError> {
     let machines = lab.machines().map(|machines| machines as &dyn DispatchOf<SamplePositions>);
     match machines {
-        Some(machines) => spread(lab, machines, &SamplePositions, requests, POSITIONS_AT_ONCE),
+        Some(machines) => distribute(lab, machines, &SamplePositions, requests, POSITIONS_AT_ONCE),
         None => lab.for_each(requests, |_, request| draw_position(request, &lab.limits())),
     }
 }
@@ -277,7 +277,7 @@ impl Work for SamplePositions {
         if unit.len() == output.len() && unit.iter().zip(output).all(is_one) {
             return Ok(());
         }
-        Err("the positions are not those that were asked for".to_owned())
+        Err("the positions do not match the requests".to_owned())
     }
 }
 
@@ -346,7 +346,7 @@ fn keeping_columns(
     Ok((keeping.len() < signs.len()).then_some(keeping))
 }
 
-/// Two families of searches, from little search to much, and players that do not search.
+/// Two families of searches, from the least search to the most, and players that do not search.
 const FAMILIES: [&[&str]; 3] = [
     &[
         "alphabeta:depth=1",
@@ -374,21 +374,21 @@ const DRAWN: [&str; 7] = [
 pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
     let keep = lab.either(usize::MAX, 2);
     let sample = lab.sample()?;
-    let mut families: Vec<Vec<(AgentSpec, Answers)>> = Vec::new();
+    let mut families: Vec<Vec<(AgentSpec, TestResults)>> = Vec::new();
     for family in FAMILIES {
-        let ask = |text: &&str| {
+        let test = |text: &&str| {
             let spec = agent(text);
-            sample.ask(lab, &spec).map(|answers| (spec, answers))
+            sample.test(lab, &spec).map(|results| (spec, results))
         };
-        families.push(family.iter().take(keep).map(ask).collect::<Result<_, _>>()?);
+        families.push(family.iter().take(keep).map(test).collect::<Result<_, _>>()?);
     }
-    let perfect = sample.ask(lab, &agent("perfect"))?;
+    let perfect = sample.test(lab, &agent("perfect"))?;
     let searches = &families[..2];
     let ends: Vec<String> = searches
         .iter()
         .filter_map(|family| {
             let [from, to] = [family.first()?, family.last()?]
-                .map(|(spec, answers)| format!("{} with `{spec}`", percent(answers.error_rate())));
+                .map(|(spec, results)| format!("{} with `{spec}`", percent(results.error_rate())));
             Some(format!("from {from} to {to}"))
         })
         .collect();
@@ -396,9 +396,9 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
     let (verdict, because) = judge_errors(&steps, perfect.error_rate());
     let (mut rows, mut lines) = (Vec::new(), Vec::new());
     let perfect = (agent("perfect"), perfect);
-    for (spec, answers) in families.iter().flatten().chain([&perfect]) {
-        let by_discs = sample.by_discs(answers);
-        let mut row = vec![format!("`{spec}`").into(), Cell::ShareWithin(answers.error_rate())];
+    for (spec, results) in families.iter().flatten().chain([&perfect]) {
+        let by_discs = sample.by_discs(results);
+        let mut row = vec![format!("`{spec}`").into(), Cell::ShareWithin(results.error_rate())];
         row.extend(by_discs.iter().map(|(_, rate)| Cell::Share(rate.estimate)));
         rows.push(row);
         let name = spec.to_string();
@@ -461,7 +461,7 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
 }
 
 /// Each player of a family compared with the one that searches less, and the rows of a table.
-fn steps(families: &[Vec<(AgentSpec, Answers)>]) -> (Vec<Interval>, Vec<Vec<Cell>>) {
+fn steps(families: &[Vec<(AgentSpec, TestResults)>]) -> (Vec<Interval>, Vec<Vec<Cell>>) {
     let pairs: Vec<_> = families.iter().flat_map(|family| family.windows(2)).collect();
     let z = simultaneous_z(pairs.len() as u64);
     pairs
@@ -482,11 +482,10 @@ fn steps(families: &[Vec<(AgentSpec, Answers)>]) -> (Vec<Interval>, Vec<Vec<Cell
         .unzip()
 }
 
-/// Errors have to fall at each step, and who knows everything makes none: an error of `perfect`
-/// would be one of the experiment.
+/// Errors have to fall at each step. An error of `perfect` would be a bug of the experiment.
 fn judge_errors(steps: &[Interval], perfect: Interval) -> (Verdict, String) {
     if perfect.estimate > 0.0 {
-        return (Verdict::DoesNotHold, "perfect play erred, which it cannot".to_owned());
+        return (Verdict::DoesNotHold, "perfect play erred, which is impossible".to_owned());
     }
     let count = Count::above(0.5, steps.iter().copied());
     (count.verdict(), format!("{}; perfect play never errs", count.words("steps")))
@@ -513,8 +512,8 @@ mod tests {
 
     #[test]
     fn players_are_compared_position_by_position() {
-        let weaker = Answers { erred: vec![true, true, true, false] };
-        let stronger = Answers { erred: vec![true, false, false, false] };
+        let weaker = TestResults { erred: vec![true, true, true, false] };
+        let stronger = TestResults { erred: vec![true, false, false, false] };
         assert_eq!(weaker.differing_errors(&stronger), [2, 0]);
         let share = weaker.share_of_differing_errors(&stronger, Z95);
         assert_eq!(share, Interval::of_share(2, 2));
@@ -534,7 +533,7 @@ mod tests {
         };
         // On the empty board the centre wins and nothing else does.
         assert_eq!(keeping(""), Some(vec![4]));
-        // After it the second player has lost, whatever it does.
+        // After that, every move of the second player loses.
         assert_eq!(keeping("4"), None);
         // Two discs side by side in the bottom row: either side of them makes three that are open at
         // both ends, and the corners give the win away.

@@ -13,7 +13,7 @@ pub struct Finding {
     pub run: String,
     /// Commands that reproduce parts of it.
     pub commands: Vec<String>,
-    /// What of the claim was not tested.
+    /// The parts of the claim that were not tested.
     pub left_out: String,
     /// What was measured, with intervals.
     pub measured: String,
@@ -37,7 +37,7 @@ pub enum Verdict {
     HoldsInPart,
     /// More comparisons contradict it than support it.
     DoesNotHold,
-    /// No comparison contradicts it, and some allow both.
+    /// No comparison contradicts it, and some are inconclusive.
     Undecided,
     /// It could not be tested.
     Skipped,
@@ -58,12 +58,12 @@ impl fmt::Display for Verdict {
 /// The number of comparisons that support a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
-    /// The interval lies on the claim's side.
-    pub(crate) borne_out: usize,
-    /// It lies on both sides.
+    /// The whole interval is on the claim's side.
+    pub(crate) supporting: usize,
+    /// The interval is on both sides.
     pub(crate) open: usize,
-    /// It lies on the other side.
-    pub(crate) refuted: usize,
+    /// The whole interval is on the other side.
+    pub(crate) contradicting: usize,
 }
 
 impl Count {
@@ -72,9 +72,9 @@ impl Count {
         let mut count = Count::default();
         for Interval { low, high, .. } in intervals {
             if low > threshold {
-                count.borne_out += 1;
+                count.supporting += 1;
             } else if high < threshold {
-                count.refuted += 1;
+                count.contradicting += 1;
             } else {
                 count.open += 1;
             }
@@ -83,44 +83,44 @@ impl Count {
     }
 
     pub(crate) fn total(self) -> usize {
-        self.borne_out + self.open + self.refuted
+        self.supporting + self.open + self.contradicting
     }
 
-    /// A claim about all comparisons is decided by those against it; without one, an open comparison
-    /// leaves it undecided.
+    /// A claim about all comparisons fails by those against it; if there are none, an open
+    /// comparison leaves it undecided.
     pub(crate) fn verdict(self) -> Verdict {
-        let Count { borne_out, open, refuted } = self;
-        match (refuted, open) {
+        let Count { supporting, open, contradicting } = self;
+        match (contradicting, open) {
             (0, 0) => Verdict::Holds,
             (0, _) => Verdict::Undecided,
-            _ if refuted <= borne_out => Verdict::HoldsInPart,
+            _ if contradicting <= supporting => Verdict::HoldsInPart,
             _ => Verdict::DoesNotHold,
         }
     }
 
     pub(crate) fn plus(self, other: Count) -> Count {
         Count {
-            borne_out: self.borne_out + other.borne_out,
+            supporting: self.supporting + other.supporting,
             open: self.open + other.open,
-            refuted: self.refuted + other.refuted,
+            contradicting: self.contradicting + other.contradicting,
         }
     }
 
-    /// The numbers in words, as in `26 of 28 matches bear it out (1 open, 1 against)`.
+    /// The numbers in words, as in `26 of 28 matches support it (1 open, 1 against)`.
     pub(crate) fn words(self, what: &str) -> String {
-        let Count { borne_out, open, refuted } = self;
+        let Count { supporting, open, contradicting } = self;
         let total = self.total();
-        if borne_out == total {
-            return format!("all {total} {what} bear it out");
+        if supporting == total {
+            return format!("all {total} {what} support it");
         }
-        format!("{borne_out} of {total} {what} bear it out ({open} open, {refuted} against)")
+        format!("{supporting} of {total} {what} support it ({open} open, {contradicting} against)")
     }
 }
 
 /// Numbers in rows and columns.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// What the numbers are.
+    /// What the numbers mean.
     pub caption: String,
     /// The names of the columns.
     pub head: Vec<String>,
@@ -138,15 +138,15 @@ impl Table {
     }
 }
 
-/// A number or a text in a table: written for people, and a plain number for programs.
+/// A number or a text in a table: formatted as text, and a plain number in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// A text.
     Text(String),
-    /// How many.
+    /// A count.
     Count(u64),
-    /// A part of the whole, 0 to 1.
+    /// A share, from 0 to 1.
     Share(f64),
     /// A share with its interval.
     ShareWithin(Interval),
@@ -193,8 +193,9 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The mean result of independent games won, drawn and lost, with the interval of this many standard
-/// errors. As for pairs, it is that of as many games without draws as have the same variance.
+/// The mean result of independent games won, drawn and lost, with the interval of this many
+/// standard errors. As for pairs, it is that of the number of games without draws that has the same
+/// variance.
 pub(crate) fn score_of_games([won, drawn, lost]: [u64; 3], z: f64) -> Interval {
     let games = (won + drawn + lost) as f64;
     let mean = (won as f64 + 0.5 * drawn as f64) / games.max(1.0);
@@ -206,7 +207,7 @@ pub(crate) fn score_of_games([won, drawn, lost]: [u64; 3], z: f64) -> Interval {
     Interval::wilson_at(mean, equivalent, z)
 }
 
-/// The 95 % interval of a factor with this many standard errors of its logarithm instead.
+/// Converts the 95 % interval of a factor to one of this many standard errors of its logarithm.
 pub(crate) fn widened(factor: Interval, z: f64) -> Interval {
     let Interval { low, estimate, high } = factor.map(f64::ln);
     let ratio = z / Z95;
@@ -224,7 +225,7 @@ pub(crate) fn percent(share: Interval) -> String {
     format!("{estimate:.1} % ({low:.1} to {high:.1})")
 }
 
-/// A rating with its interval, as in `+35 (12 to 60)`.
+/// A rating with its interval, as in `35 (12 to 60)`.
 pub(crate) fn elo(Interval { low, estimate, high }: Interval) -> String {
     if low < high {
         format!("{estimate:.0} ({low:.0} to {high:.0})")
@@ -233,16 +234,16 @@ pub(crate) fn elo(Interval { low, estimate, high }: Interval) -> String {
     }
 }
 
-/// A factor with three digits.
+/// A factor with three significant digits.
 pub(crate) fn times(factor: f64) -> String {
     match factor {
         ..9.995 => format!("{factor:.2}"),
         ..99.95 => format!("{factor:.1}"),
-        _ => thousands_apart(&format!("{factor:.0}")),
+        _ => separate_thousands(&format!("{factor:.0}")),
     }
 }
 
-/// A time in the unit one would say it in.
+/// A time in a suitable unit.
 pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         ..0.999_5e-3 => format!("{} µs", times(seconds * 1e6)),
@@ -251,12 +252,12 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A count with its thousands apart, as in `12 345`.
+/// A count with thousands separators, as in `12 345`.
 pub(crate) fn thousands(count: u64) -> String {
-    thousands_apart(&count.to_string())
+    separate_thousands(&count.to_string())
 }
 
-fn thousands_apart(digits: &str) -> String {
+fn separate_thousands(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -267,14 +268,14 @@ fn thousands_apart(digits: &str) -> String {
     text
 }
 
-/// Something to be drawn.
+/// A figure of a finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// A name for its file.
+    /// The name of its file.
     pub name: String,
-    /// What it shows, above it.
+    /// The title, above it.
     pub title: String,
-    /// How it is to be read, below it.
+    /// The caption, below it.
     pub caption: String,
     /// What is drawn.
     pub plot: Plot,
@@ -286,7 +287,7 @@ pub struct Figure {
 pub enum Plot {
     /// Shares by row and column, in colours.
     Heat(Vec<HeatPanel>),
-    /// Numbers over numbers.
+    /// Line charts.
     Lines(Vec<LinePanel>),
     /// A dot with its interval in each row.
     Ranges(Vec<RangePanel>),
@@ -297,11 +298,11 @@ pub enum Plot {
 pub struct HeatPanel {
     /// What it shows.
     pub title: String,
-    /// What the rows are.
+    /// The label of the rows.
     pub row_label: String,
     /// The rows, from the top.
     pub rows: Vec<String>,
-    /// What the columns are.
+    /// The label of the columns.
     pub column_label: String,
     /// The columns, from the left.
     pub columns: Vec<String>,
@@ -309,27 +310,27 @@ pub struct HeatPanel {
     pub cells: Vec<Vec<Option<f64>>>,
 }
 
-/// Numbers over numbers.
+/// Line charts.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinePanel {
     /// What it shows.
     pub title: String,
-    /// What the horizontal axis is.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// What stands under it, and where.
+    /// The tick marks of the horizontal axis: places and labels.
     pub ticks: Vec<(f64, String)>,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: Unit,
-    /// Whether equal steps up are equal factors.
+    /// Whether the vertical axis is logarithmic.
     pub logarithmic: bool,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
-/// Points that belong together, from left to right.
+/// A line of a chart: its points from left to right.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// What the legend says.
+    /// The name in the legend.
     pub name: String,
     /// The points.
     pub points: Vec<(f64, Interval)>,
@@ -340,9 +341,9 @@ pub struct Line {
 pub struct RangePanel {
     /// What it shows.
     pub title: String,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: Unit,
-    /// A number that is worth a line.
+    /// A number to mark with a line.
     pub mark: Option<f64>,
     /// The rows, from the top.
     pub rows: Vec<RangeRow>,
@@ -351,13 +352,13 @@ pub struct RangePanel {
 /// A row of a panel.
 #[derive(Clone, Debug, Serialize)]
 pub struct RangeRow {
-    /// Whose number it is.
+    /// The label.
     pub name: String,
     /// The number.
     pub value: Interval,
 }
 
-/// What numbers are, and so how they are written.
+/// The unit of numbers, which determines their format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -393,7 +394,7 @@ mod tests {
         assert_eq!(verdict(&[yes, open, no]), Verdict::HoldsInPart);
         assert_eq!(verdict(&[yes, no, no]), Verdict::DoesNotHold);
         assert_eq!(verdict(&[no, open]), Verdict::DoesNotHold);
-        // An interval that ends at the number has not left it.
+        // An interval that ends at the threshold is inconclusive.
         assert_eq!(verdict(&[within(0.5, 0.8)]), Verdict::Undecided);
     }
 
@@ -404,7 +405,7 @@ mod tests {
         assert!(
             (decided.low - wilson.low).abs() < 1e-9 && (decided.high - wilson.high).abs() < 1e-9
         );
-        // Draws make it narrower, and clean scores are no certainty.
+        // Draws make it narrower, and a perfect score still has an interval.
         assert!(score_of_games([30, 60, 10], Z95).low > decided.low);
         let clean = score_of_games([4, 0, 0], Z95);
         assert!(clean.low < 0.6 && clean.high > 0.999, "{clean:?}");
@@ -413,11 +414,11 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_written_in_words() {
-        let count = Count { borne_out: 3, open: 1, refuted: 2 };
-        assert_eq!(count.words("matches"), "3 of 6 matches bear it out (1 open, 2 against)");
-        let all = Count { borne_out: 2, ..Count::default() };
-        assert_eq!(all.words("matches"), "all 2 matches bear it out");
+    fn counts_in_words() {
+        let count = Count { supporting: 3, open: 1, contradicting: 2 };
+        assert_eq!(count.words("matches"), "3 of 6 matches support it (1 open, 2 against)");
+        let all = Count { supporting: 2, ..Count::default() };
+        assert_eq!(all.words("matches"), "all 2 matches support it");
     }
 
     #[test]
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_numbers_for_programs() {
+    fn cells_are_numbers_in_json() {
         let json = |cell: Cell| serde_json::to_string(&cell).unwrap();
         assert_eq!(json(Cell::Count(12_345)), "12345");
         assert_eq!(json(Cell::Share(0.25)), "0.25");

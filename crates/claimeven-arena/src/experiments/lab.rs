@@ -48,7 +48,7 @@ pub struct Lab<'a> {
     sample: OnceLock<Sample>,
 }
 
-/// Machines that do the work of experiments. Every dispatcher is such machines.
+/// Machines that do the work of experiments. Every dispatcher implements this.
 pub trait LabMachines:
     DispatchOf<Games> + DispatchOf<Moves> + DispatchOf<SamplePositions> + Sync
 {
@@ -72,7 +72,7 @@ pub(super) struct PlayedMatch {
     pub(super) results: [u64; 3],
     /// The results of the first player by pairs that differ from all earlier ones.
     pub(super) pairs: PairResults,
-    /// The same after the first look. Matches that go on are close ones, so only these results may be
+    /// The same after the first look. Matches that continue are close, so only these results may be
     /// pooled over matches.
     pub(super) first_look: PairResults,
     /// Distinct games won, drawn and lost by the first mover.
@@ -119,14 +119,13 @@ impl<'a> Lab<'a> {
         Lab { seed, threads, quick, progress, cancel, journal: None, machines: None, sample }
     }
 
-    /// The same lab, whose games are played and whose positions are judged by other machines. Findings
-    /// are the same.
+    /// Has other machines play the games and test the positions. Findings are the same.
     #[must_use]
     pub fn with_machines(self, machines: &'a dyn LabMachines) -> Lab<'a> {
         Lab { machines: Some(machines), ..self }
     }
 
-    /// The machines, unless this process works itself.
+    /// The machines; `None` if this process does the work.
     pub(super) fn machines(&self) -> Option<&'a dyn LabMachines> {
         self.machines
     }
@@ -135,20 +134,20 @@ impl<'a> Lab<'a> {
         &self.cancel
     }
 
-    /// The same lab, whose experiments end with [`ExperimentError::Cancelled`] after another thread
-    /// has set the flag.
+    /// Sets a flag with which another thread can cancel experiments, which then end with
+    /// [`ExperimentError::Cancelled`].
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Lab<'a> {
         Lab { cancel, ..self }
     }
 
-    /// The same lab, which keeps finished matches in a journal and does not play those it contains.
+    /// Keeps finished matches in a journal and does not replay those it contains.
     #[must_use]
     pub fn with_journal(self, journal: MatchJournal) -> Lab<'a> {
         Lab { journal: Some(journal), ..self }
     }
 
-    /// The limits of all searches: the flag alone.
+    /// The limits of all searches: only the cancel flag.
     pub(super) fn limits(&self) -> Limits {
         Limits::default().with_cancel(Arc::clone(&self.cancel))
     }
@@ -158,9 +157,9 @@ impl<'a> Lab<'a> {
         if cancelled { Err(ExperimentError::Cancelled) } else { Ok(()) }
     }
 
-    /// One of two values: for a full run or for a quick one.
-    pub(super) fn either<T>(&self, in_earnest: T, quickly: T) -> T {
-        if self.quick { quickly } else { in_earnest }
+    /// One of two values: for a full or a quick run.
+    pub(super) fn either<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
     }
 
     pub(super) fn more(&self, steps: u64) {
@@ -244,7 +243,7 @@ impl<'a> Lab<'a> {
             self.play_pairs(players, openings, pairs, |games| {
                 for game in games {
                     played.results[2 - game.half_points(0)] += 1;
-                    // When a player meets itself, it does not matter which of the two began.
+                    // When a player meets itself, it does not matter which of the two moved first.
                     let side = if players[0] == players[1] { 0 } else { game.first_player };
                     if seen.insert((side, game.move_text())) {
                         played.distinct += 1;
@@ -302,7 +301,7 @@ impl<'a> Lab<'a> {
             })?;
             return self.check_cancelled();
         };
-        // Some of them may have to be played again, so they are reported at the end.
+        // A restart may discard some of them, so they are reported at the end.
         let mut played: Vec<[GameRecord; 2]> = Vec::new();
         planned.resume_on(machines, [], |event| match event {
             MatchEvent::Pair { games, .. } => {
@@ -373,7 +372,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The same for a position and its mirror image, and for no other.
+/// A key that a position shares only with its mirror image.
 pub(super) fn canonical_key(position: &Position) -> u128 {
     with_board!(position, board => board.canonical_key().widen())
 }

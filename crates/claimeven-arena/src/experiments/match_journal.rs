@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lab::PlayedMatch;
 
-/// A file with a line per finished match. A match is found by a text that describes it completely.
+/// A file with one line per finished match, whose key describes the match completely.
 #[derive(Debug)]
 pub struct MatchJournal {
     state: Mutex<State>,
@@ -29,8 +29,8 @@ struct Line {
 }
 
 impl MatchJournal {
-    /// Opens a journal, which is made if it does not exist. A torn last line, which an interrupted
-    /// process leaves, is removed.
+    /// Opens or creates a journal. A torn last line, which an interrupted process leaves, is
+    /// removed.
     pub fn open(path: &Path) -> io::Result<MatchJournal> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;

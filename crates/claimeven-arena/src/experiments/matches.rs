@@ -21,7 +21,7 @@ fn search(depth: u32, evaluation: &str) -> AgentSpec {
     agent(&format!("alphabeta:depth={depth},eval={evaluation}"))
 }
 
-fn together(results: impl IntoIterator<Item = PairResults>) -> PairResults {
+fn pooled(results: impl IntoIterator<Item = PairResults>) -> PairResults {
     let mut sum = PairResults::default();
     for PairResults { counts } in results {
         for (sum, count) in sum.counts.iter_mut().zip(counts) {
@@ -57,7 +57,7 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
             }
         }
         cells.push(row);
-        let (spec, played) = lowest.expect("there is a depth");
+        let (spec, played) = lowest.expect("at least one depth");
         let [won, drawn, lost] = played.results;
         let score = played.score();
         rows.push(vec![
@@ -72,13 +72,13 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
         }
     }
     let count = Count::above(0.5, scores);
-    let (weakest, weakest_score, weakest_games) = weakest.expect("there are evaluations");
+    let (weakest, weakest_score, weakest_games) = weakest.expect("at least one evaluation");
     let depths: Vec<String> = (1..=deepest).map(|depth| depth.to_string()).collect();
     Ok(Finding {
         run: format!(
             "{} games of `alphabeta` against `random` on the empty board for each depth from 1 \
-             to {deepest} and each evaluation, half of them begun by either, and up to {} where \
-             these do not decide: {} games.",
+             to {deepest} and each evaluation, each moving first in half of them, and up to {} \
+             where these do not decide: {} games.",
             looks[0],
             looks[1],
             thousands(games)
@@ -93,7 +93,7 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
         measured: format!(
             "All searches together scored {} in the first {} games of each match; the weakest of \
              them, `{weakest}`, {}.",
-            percent(together(all).score()),
+            percent(pooled(all).score()),
             looks[0],
             percent(weakest_score)
         ),
@@ -156,7 +156,7 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
         all.iter().flat_map(|(evaluation, pairs)| pairs.iter().map(move |pair| (evaluation, pair)))
     };
     let games = every().map(|(_, pair)| pair.played.games()).sum();
-    let score = together(every().map(|(_, pair)| pair.played.first_look)).score();
+    let score = pooled(every().map(|(_, pair)| pair.played.first_look)).score();
     let count = Count::above(0.5, every().map(|(_, pair)| pair.played.score()));
     let example = every().find(|(evaluation, _)| **evaluation == "galli");
     let example = example.map_or(looks[0], |(_, pair)| pair.played.games());
@@ -197,7 +197,7 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
             thousands(games)
         ),
         left_out:
-            "Depths beyond 8, searches with different evaluations, and the price: a ply more \
+            "Depths beyond 8, searches with different evaluations, and the cost: another ply \
                    takes several times as long, and at equal time no search is deeper."
                 .to_owned(),
         commands: vec![format!(
@@ -243,18 +243,18 @@ impl DepthPair {
 /// The matches of one evaluation in a table.
 fn evaluation_row(evaluation: &str, pairs: &[DepthPair]) -> Vec<Cell> {
     let count = Count::above(0.5, pairs.iter().map(|pair| pair.played.score()));
-    let apart = |is_wanted: fn(u32) -> bool| {
+    let score_of_gap = |is_wanted: fn(u32) -> bool| {
         let some = pairs.iter().filter(|pair| is_wanted(pair.deeper - pair.lower));
-        Cell::ShareWithin(together(some.map(|pair| pair.played.first_look)).score())
+        Cell::ShareWithin(pooled(some.map(|pair| pair.played.first_look)).score())
     };
     vec![
         evaluation.into(),
-        Cell::Count(count.borne_out as u64),
+        Cell::Count(count.supporting as u64),
         Cell::Count(count.open as u64),
-        Cell::Count(count.refuted as u64),
-        apart(|_| true),
-        apart(|plies| plies == 1),
-        apart(|plies| plies == 2),
+        Cell::Count(count.contradicting as u64),
+        score_of_gap(|_| true),
+        score_of_gap(|plies| plies == 1),
+        score_of_gap(|plies| plies == 2),
     ]
 }
 
@@ -276,8 +276,8 @@ fn depth_panel(evaluation: &str, deepest: u32, pairs: &[DepthPair]) -> HeatPanel
 }
 
 pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
-    // Each with the numbers of games after which it may be decided. Exact scores take a while, so
-    // who plays by them plays less.
+    // Each with the numbers of games after which it may be decided. Players that use exact scores
+    // are slow and play fewer games.
     let players: [(&str, &[u64]); 13] = [
         ("random", &[400, 4000, 40_000]),
         ("influence:ties=random", &[400, 4000, 40_000]),
@@ -319,20 +319,20 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
     }
     let count = Count::above(0.5, ranges.iter().map(|row| row.value));
     let by_score = |a: &&RangeRow, b: &&RangeRow| a.value.estimate.total_cmp(&b.value.estimate);
-    let least = ranges.iter().min_by(by_score).expect("there are players");
-    let most = ranges.iter().max_by(by_score).expect("there are players");
+    let lowest = ranges.iter().min_by(by_score).expect("at least one player");
+    let highest = ranges.iter().max_by(by_score).expect("at least one player");
     let measured = format!(
-        "Whoever began scored between {} (`{}`) and {} (`{}`).",
-        percent(least.value),
-        least.name,
-        percent(most.value),
-        most.name
+        "The first mover scored between {} (`{}`) and {} (`{}`).",
+        percent(lowest.value),
+        lowest.name,
+        percent(highest.value),
+        highest.name
     );
     Ok(Finding {
         run: "Games of each player against itself from the empty board, until the score of the first \
               mover is decided or the player's budget is spent. Searches choose at random between \
-              equal moves, or all their games would be the same. Each different game counts once, \
-              however often it was played: the score is that of the player's different games."
+              equal moves, or all their games would be the same. Each distinct game counts once, \
+              however often it was played: the score is that of the player's distinct games."
             .to_owned(),
         left_out: "Other boards and openings, and `zero`, which repeats its games."
             .to_owned(),
@@ -373,7 +373,7 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
     let player = |depth, ties| agent(&format!("minimax:depth={depth},ties={ties}"));
     let (mut rows, mut shares) = (Vec::new(), Vec::new());
     for ties in rules {
-        let (mut distinct, mut most, mut repeated) = (0, 0, 0);
+        let (mut distinct, mut max_distinct, mut repeated) = (0, 0, 0);
         for &[deeper, lower] in &pairs {
             let players = [&player(deeper, ties), &player(lower, ties)];
             let mut list = HashSet::new();
@@ -386,7 +386,7 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
                 repeated += played.iter().filter(is_listed).count() as u64;
             })?;
             distinct += list.len() as u64;
-            most = most.max(list.len() as u64);
+            max_distinct = max_distinct.max(list.len() as u64);
         }
         let total = games * pairs.len() as u64;
         let share = repeated as f64 / total as f64;
@@ -396,7 +396,7 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
             format!("`ties={ties}`").into(),
             Cell::Count(total),
             Cell::Count(distinct),
-            Cell::Count(most),
+            Cell::Count(max_distinct),
             Cell::Count(total),
             Cell::ShareWithin(repeated),
         ]);
@@ -405,8 +405,8 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
     Ok(Finding {
         run: format!(
             "{games} games of `minimax` against itself from the empty board at every pair of \
-             depths from 1 to {deepest}, half of them begun by either, with each rule for equal \
-             moves, make a list; {games} further games are looked up in it. We say that games repeat \
+             depths from 1 to {deepest}, each moving first in half of them, with each rule for \
+             equal moves, make a list; {games} further games are looked up in it. We say that games repeat \
              if more than half of the further games are in the list. Given the lists, the further \
              games are independent."
         ),
@@ -508,7 +508,7 @@ mod tests {
 
     #[test]
     fn results_of_several_matches_add_up() {
-        let sum = together([
+        let sum = pooled([
             PairResults { counts: [1, 2, 3, 4, 5] },
             PairResults { counts: [0, 0, 1, 0, 10] },
         ]);

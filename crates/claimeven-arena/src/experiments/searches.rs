@@ -35,15 +35,14 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
             let mut counts = [0_u64; 4];
             for evaluation in &evaluations {
                 for ties in ["centre", "first"] {
-                    let answer = |beginning: &str| {
-                        let text =
-                            format!("{beginning}depth={depth},eval={evaluation},ties={ties}");
+                    let decide = |prefix: &str| {
+                        let text = format!("{prefix}depth={depth},eval={evaluation},ties={ties}");
                         let mut agent = agent(&text).build(Setup::STANDARD, 0)?;
                         agent.decide(position, &lab.limits())
                     };
-                    let minimax = answer("minimax:")?;
+                    let minimax = decide("minimax:")?;
                     for other in ["alphabeta:", "mtdf:table=1,"] {
-                        let other = answer(other)?;
+                        let other = decide(other)?;
                         counts[0] += 1;
                         counts[1] += u64::from(other.value != minimax.value);
                         counts[2] += u64::from(other.column != minimax.column);
@@ -87,19 +86,25 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
         ),
         verdict: judge_differences(different_positions, positions.len() as u64),
         because: match differences {
-            0 => "there is no difference, which the theory of both searches predicts".to_owned(),
+            0 => "there is no difference, as the theory of both searches predicts".to_owned(),
             _ => format!("there are {differences} differences"),
         },
         tables: vec![Table::new(
-            "Answers of alpha-beta and MTD(f) held against those of minimax",
-            &["depth", "comparisons", "other values", "other moves", "positions with a difference"],
+            "Results of alpha-beta and MTD(f) compared with those of minimax",
+            &[
+                "depth",
+                "comparisons",
+                "different values",
+                "different moves",
+                "positions with a difference",
+            ],
             rows,
         )],
         figures: Vec::new(),
     })
 }
 
-/// Equality has no "nearly": one difference is enough to refute it in part.
+/// A single difference is enough to contradict equality in part.
 fn judge_differences(differences: u64, total: u64) -> Verdict {
     match differences {
         0 => Verdict::Holds,
@@ -108,14 +113,14 @@ fn judge_differences(differences: u64, total: u64) -> Verdict {
     }
 }
 
-/// A search, and what it took.
+/// The statistics and the time of a search.
 #[derive(Clone, Copy)]
 struct Search {
     stats: SearchStats,
     seconds: f64,
 }
 
-/// Lets a player search a position some times; the time is the median.
+/// Has a player search a position several times; the time is the median.
 fn measure(
     lab: &Lab,
     spec: &AgentSpec,
@@ -131,7 +136,7 @@ fn measure(
         stats = decision.stats;
     }
     times.sort();
-    // A clock that did not tick must not make a factor infinite.
+    // A clock with a low resolution must not make a factor infinite.
     Ok(Search { stats, seconds: times[runs / 2].as_secs_f64().max(1e-8) })
 }
 
@@ -142,11 +147,11 @@ struct Measured {
     nodes: Interval,
     leaves: Interval,
     seconds: Interval,
-    /// How the factor in nodes compares with that of the depth before, position by position.
+    /// How the factor in nodes compares with that of the previous depth, position by position.
     growth: Option<Interval>,
 }
 
-/// Measures two kinds of search at some depths, one search at a time so that times mean something.
+/// Measures two kinds of search at some depths, one search at a time so that times are meaningful.
 fn compare(
     lab: &Lab,
     kinds: [&str; 2],
@@ -222,7 +227,7 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
             Cell::FactorWithin(row.seconds),
         ]
     });
-    let last = measured.last().expect("there is a depth");
+    let last = measured.last().expect("at least one depth");
     let (verdict, because) = judge_pruning(&measured);
     let names = ["minimax", "alpha-beta"];
     let mut times_panel =
@@ -240,7 +245,7 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
         ),
         left_out:
             "Evaluations other than `galli`, orders of moves other than from the centre, and the \
-                   times at depths below 4, which are those of microseconds."
+                   times at depths below 4, which are only microseconds."
                 .to_owned(),
         commands: vec![format!(
             "claimeven compare --agents minimax,alphabeta --depths 1..{deepest} --repeat {runs}"
@@ -271,7 +276,7 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
             ),
             Table::new(
                 "Minimax against alpha-beta on many positions",
-                &["depth", "factor in nodes", "times that of the depth before", "factor in time"],
+                &["depth", "factor in nodes", "relative to the previous depth", "factor in time"],
                 many.collect(),
             ),
         ],
@@ -320,8 +325,9 @@ fn reference_lines(measured: &[Measured], names: [&str; 2]) -> Vec<Line> {
     [line(0), line(1)].into_iter().filter(|line| !line.points.is_empty()).collect()
 }
 
-/// From depth 2 on, where something can be pruned, nodes and time have to be saved, and more nodes at
-/// each depth than at the one before. Times below depth 4 are those of microseconds, which say little.
+/// From depth 2 on, where something can be pruned, nodes and time have to be saved, and more nodes
+/// at each depth than at the previous one. Times below depth 4 are only microseconds and say
+/// little.
 fn judge_pruning(measured: &[Measured]) -> (Verdict, String) {
     let from = |depth| measured.iter().filter(move |row| row.depth >= depth);
     let nodes: Vec<Interval> = from(2).map(|row| row.nodes).collect();
@@ -332,7 +338,7 @@ fn judge_pruning(measured: &[Measured]) -> (Verdict, String) {
         |factors: &[Interval]| Count::above(1.0, factors.iter().map(|&factor| widened(factor, z)));
     let (saved, grows) = (count(&nodes).plus(count(&seconds)), count(&growth));
     let because = format!(
-        "{}; of the factors in nodes compared with the depth before, {}",
+        "{}; of the factors in nodes compared with the previous depth, {}",
         saved.words("factors in nodes and time"),
         grows.words("ratios")
     );
@@ -367,8 +373,8 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
     let (verdict, because) = judge_patience([minimax, alphabeta]);
     Ok(Finding {
         run: format!(
-            "One move on the empty board with `galli`, one thread, median of {runs} runs. We call a \
-             move unreasonable that takes more than a second."
+            "One move on the empty board with `galli`, one thread, median of {runs} runs. A move \
+             that takes more than a second counts as unreasonable."
         ),
         left_out:
             "Positions other than the empty board, and the languages and machines of the older \
@@ -418,7 +424,7 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
     lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
     lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
     let measured = compare(lab, ["alphabeta", "mtdf"], depths.iter().copied(), &positions, runs)?;
-    // Its equal has a table of the same size.
+    // For a fair comparison, alpha-beta gets a table of the same size.
     let kinds = ["alphabeta:table=8", "mtdf"];
     let equals = compare(lab, kinds, depths.iter().copied(), &positions, runs)?;
     let on_empty = measured.iter().map(|row| {
@@ -443,8 +449,8 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
         "against alpha-beta without a table {because_plain}; against alpha-beta with the same table \
          {because_equal}"
     );
-    let last_equal = equals.last().expect("there is a depth");
-    let last = measured.last().expect("there is a depth");
+    let last_equal = equals.last().expect("at least one depth");
+    let last = measured.last().expect("at least one depth");
     let panel = |title, unit, number| {
         empty_board_panel(title, unit, &measured, ["alpha-beta", "MTD(f)"], number)
     };
@@ -452,8 +458,8 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
         run: format!(
             "`alphabeta`, without a table and with one of 8 MiB, and `mtdf` with such a table, each with \
              `galli`, one thread, on the empty board and on {} different positions of random games \
-             with 0 to 16 discs. All play the same moves, so time tells them apart. Tables are empty \
-             before each move. Times are medians of {runs} runs, factors geometric means.",
+             with 0 to 16 discs. All play the same moves, so only their times differ. Tables are \
+             empty before each move. Times are medians of {runs} runs, factors geometric means.",
             positions.len()
         ),
         left_out: "Evaluations other than `galli`, which has many values, and searches that need more than \
@@ -475,7 +481,7 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
         because,
         tables: vec![
             factor_table(
-                "Alpha-beta against MTD(f) on many positions: factors above 1 speak for MTD(f)",
+                "Alpha-beta against MTD(f) on many positions: factors above 1 favour MTD(f)",
                 &measured,
             ),
             factor_table("Alpha-beta with a table against MTD(f) with an equal one", &equals),
@@ -532,15 +538,15 @@ fn judge_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Count, String) {
     let first_fast = first_fast.take_while(|(_, [_, seconds])| seconds.low > 1.0).last();
     let from = match first_fast {
         Some((depth, _)) => format!("from depth {depth} on it is faster"),
-        None => "at the greatest depth it is not faster".to_owned(),
+        None => "at the maximum depth it is not faster".to_owned(),
     };
     let because = format!(
         "it takes fewer leaves at {} and less time at {} of {} depths ({} open, {} against); {from}",
-        fewer.borne_out,
-        faster.borne_out,
+        fewer.supporting,
+        faster.supporting,
         depths.len(),
         both.open,
-        both.refuted
+        both.contradicting
     );
     (both, because)
 }
@@ -587,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn both_searches_may_run_out_of_time() {
+    fn both_searches_have_to_be_too_slow() {
         assert_eq!(judge_patience([5.0, 3.0]).0, Verdict::Holds);
         assert_eq!(judge_patience([5.0, 0.3]).0, Verdict::HoldsInPart);
         assert_eq!(judge_patience([0.005, 0.003]).0, Verdict::DoesNotHold);

@@ -3,7 +3,7 @@
 use claimeven_search::Heuristic;
 
 use super::ExperimentError;
-use super::exact::Answers;
+use super::exact::TestResults;
 use super::finding::{
     Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, Unit, Verdict, elo, percent,
     thousands,
@@ -21,7 +21,7 @@ struct RoundRobin<'a> {
     decides: fn(usize, usize) -> bool,
     /// The numbers of games after which these may end.
     looks: &'a [u64],
-    /// The comparisons of the claim, of which these are some.
+    /// The number of comparisons of the claim, which these are part of.
     comparisons: u64,
     /// The number of games of other matches.
     others: u64,
@@ -31,17 +31,17 @@ struct RoundRobin<'a> {
 
 /// The results of a round robin.
 struct Standings {
-    /// Relative to the anchor.
+    /// The ratings, relative to the anchor.
     ratings: Vec<Interval>,
-    /// The matches that decide, from the view of the upper player.
+    /// The matches that decide the claim, from the point of view of the upper player.
     decisive: Vec<PlayedMatch>,
     games: u64,
 }
 
 impl RoundRobin<'_> {
     fn play(&self, lab: &Lab) -> Result<Standings, ExperimentError> {
-        let most = self.looks.iter().copied().max().unwrap_or(0).max(self.others);
-        let openings = lab.openings(&BALANCED, most)?;
+        let max_games = self.looks.iter().copied().max().unwrap_or(0).max(self.others);
+        let openings = lab.openings(&BALANCED, max_games)?;
         let (mut scores, mut decisive, mut games) = (Vec::new(), Vec::new(), 0);
         for upper in 1..self.players.len() {
             for lower in 0..upper {
@@ -115,7 +115,7 @@ pub(super) fn evaluations(lab: &Lab) -> Result<Finding, ExperimentError> {
         .map(|AtDepth { depth, ratings, .. }| {
             let by_rating =
                 |a: &&usize, b: &&usize| ratings[**a].estimate.total_cmp(&ratings[**b].estimate);
-            let best = *order.iter().max_by(by_rating).expect("there are evaluations");
+            let best = *order.iter().max_by(by_rating).expect("at least one evaluation");
             format!("`{}` at depth {depth} ({} Elo)", names[best], elo(ratings[best]))
         })
         .collect();
@@ -221,10 +221,10 @@ fn at_equal_time(lab: &Lab, names: &[&str]) -> Result<(Table, String), Experimen
         ]);
         scores.push(played.score());
     }
-    let Count { borne_out, open, refuted } = Count::above(0.5, scores);
+    let Count { supporting, open, contradicting } = Count::above(0.5, scores);
     let words = format!(
-        "At equal time, {borne_out} of {comparisons} evaluations beat `terminal`, {refuted} lose to \
-         it and {open} are undecided."
+        "At equal time, {supporting} of {comparisons} evaluations beat `terminal`, {contradicting} \
+         lose to it and {open} are undecided."
     );
     let table = Table::new(
         format!(
@@ -243,14 +243,14 @@ const ANCHOR_ELO: f64 = 1000.0;
 
 pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
     let levels = lab.either((1..=10).collect(), vec![1, 4, 10]);
-    // Neighbours decide the steps; the others tie the ladder together.
+    // Neighbours decide the steps; the other matches connect the ratings.
     let (looks, others) = (lab.either([100, 400], [4, 6]), lab.either(10, 2));
     let players: Vec<AgentSpec> = std::iter::once(agent("random"))
         .chain(levels.iter().map(|level| agent(&format!("level:{level}"))))
         .collect();
     // Each step is judged by games and by errors.
     let comparisons = 2 * (players.len() as u64 - 1);
-    // In the middle, so that ratings at either end are known as well as can be.
+    // In the middle, so that the ratings at both ends are as precise as possible.
     let anchor = players.len() / 2;
     let Standings { ratings, decisive, games } = RoundRobin {
         players: &players,
@@ -265,12 +265,12 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
     let sample = lab.sample()?;
     let (mut rows, mut falls) = (Vec::new(), Vec::new());
     let (mut elos, mut rates) = (Vec::new(), Vec::new());
-    let mut below: Option<Answers> = None;
+    let mut below: Option<TestResults> = None;
     let z = simultaneous_z(comparisons * looks.len() as u64);
     for (place, (player, elo)) in players.iter().zip(ratings).enumerate() {
-        let answers = sample.ask(lab, player)?;
-        let rate = answers.error_rate();
-        let fall = below.map(|below| below.share_of_differing_errors(&answers, z));
+        let results = sample.test(lab, player)?;
+        let rate = results.error_rate();
+        let fall = below.map(|below| below.share_of_differing_errors(&results, z));
         falls.extend(fall);
         let score =
             place.checked_sub(1).map_or(Cell::Nothing, |step| Cell::ShareWithin(scores[step]));
@@ -281,15 +281,15 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
             Cell::ShareWithin(rate),
             fall.map_or(Cell::Nothing, Cell::ShareWithin),
         ]);
-        below = Some(answers);
+        below = Some(results);
         elos.push(RangeRow { name: player.to_string(), value: elo });
         rates.push(RangeRow { name: player.to_string(), value: rate });
     }
     let (verdict, because) = judge_ladder(&scores, &falls);
     let [bottom, top] = [elos[0].value, elos[elos.len() - 1].value];
     let by_score = |a: &&Interval, b: &&Interval| a.estimate.total_cmp(&b.estimate);
-    let smallest = *scores.iter().min_by(by_score).expect("there are steps");
-    let largest = *scores.iter().max_by(by_score).expect("there are steps");
+    let smallest = *scores.iter().min_by(by_score).expect("at least one step");
+    let largest = *scores.iter().max_by(by_score).expect("at least one step");
     // The strongest on top, as on a ladder.
     elos.reverse();
     rates.reverse();

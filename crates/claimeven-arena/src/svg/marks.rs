@@ -1,4 +1,4 @@
-//! What the coach marks on a board.
+//! The coach's marks on a board.
 
 use std::fmt::Write;
 

@@ -11,27 +11,27 @@ use super::legend;
 use super::{BOARD_COLOUR, DISC_COLOURS, counted, disc_class, escape, highlighted_cells, top_cell};
 use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
 
-/// Around the drawing.
+/// The margin around the drawing.
 pub(super) const MARGIN: f64 = 24.0;
-/// For the title and the line below it.
+/// The height of the title and the line below it.
 const HEADER: f64 = 74.0;
-/// Between neighbours.
+/// The distance between neighbours.
 const GAP: f64 = 10.0;
-/// Between two rows, for the branches.
+/// The distance between two rows, for the branches.
 const ROW_GAP: f64 = 46.0;
-/// The roof of a max node and the point of a min node.
+/// The height of the roof of a max node and the point of a min node.
 const ROOF: f64 = 13.0;
-/// Between a board and the outline of its node.
+/// The distance between a board and the outline of its node.
 const PAD: f64 = 6.0;
-/// The value and the window below a board.
+/// The height of the value and the window below a board.
 const TEXT: f64 = 39.0;
-/// A node is at least wide enough for its texts.
-const LEAST_WIDTH: f64 = 74.0;
-/// The disc on a branch that shows its column.
+/// The minimum width of a node.
+const MIN_WIDTH: f64 = 74.0;
+/// The radius of the disc on a branch that shows its column.
 const BADGE: f64 = 9.0;
-/// Between two pruned branches.
+/// The distance between two pruned branches.
 const STUB: f64 = 20.0;
-/// A branch that every simulation went through.
+/// The width of a branch that every simulation went through.
 const WIDEST_BRANCH: f64 = 12.0;
 
 /// A search tree as a self-contained document.
@@ -167,7 +167,7 @@ impl<'a> Picture<'a> {
         let nodes = &drawing.tree.nodes;
         let captions = Caption::of_all(drawing);
         let text_widths = captions.iter().map(Caption::width);
-        let card_width = text_widths.fold(LEAST_WIDTH.max(board.width() + 2.0 * PAD), f64::max);
+        let card_width = text_widths.fold(MIN_WIDTH.max(board.width() + 2.0 * PAD), f64::max);
         let width = |node: &Node| card_width.max(node.pass.as_deref().map_or(0.0, text_width));
         let item = |node| Item { width: width(node), children: node.children.clone() };
         let mut items: Vec<Item> = nodes.iter().map(item).collect();
@@ -354,7 +354,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The branches that were not searched, and the bounds that met.
+    /// The pruned branches, and the bounds that pruned them.
     fn draw_cut(&self, svg: &mut String, index: usize) {
         let (Some(cut), Some(middle)) = (self.drawing.cut(index), self.cut_middles[index]) else {
             return;
@@ -386,7 +386,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The outline of a node: a house for max, a house upside down for min, else a box.
+/// The outline of a node: a house for max, an inverted house for min, otherwise a box.
 pub(super) fn card(svg: &mut String, kind: Kind, chosen: &str, [x, y, width, height]: [f64; 4]) {
     let class = kind.name();
     let roof = ROOF.min(0.7 * height);

@@ -1,8 +1,8 @@
-//! What the tests with damaged input share.
+//! The harness of the fuzz tests.
 //!
-//! Each test changes known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
-//! that made a parser panic is written to `tests/corpus/PARSER/` of its crate, from where every later
-//! run takes it as a known input, too.
+//! Each test mutates known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
+//! that makes a parser panic is written to `tests/corpus/PARSER/` of its crate, and every later run
+//! uses it as a known input, too.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-/// Has a parser, which returns whether it could read its input, read changed inputs until the time
+/// Feeds mutated inputs to a parser, which returns whether it could read its input, until the time
 /// is up.
 pub(crate) fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
@@ -21,11 +21,11 @@ pub(crate) fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -
     let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let time = Duration::from_secs(seconds.unwrap_or(20));
     let mut random = Rng::new();
-    let began = Instant::now();
+    let start = Instant::now();
     let (mut count, mut readable) = (0_u64, 0_u64);
     let mut unchanged = known.clone().into_iter();
-    while began.elapsed() < time {
-        let input = unchanged.next().unwrap_or_else(|| changed(&mut random, &known));
+    while start.elapsed() < time {
+        let input = unchanged.next().unwrap_or_else(|| mutated(&mut random, &known));
         let Ok(is_readable) = catch_unwind(AssertUnwindSafe(|| parse(&input))) else {
             let file = folder.join(format!("{:016x}", random.u64(..)));
             fs::create_dir_all(&folder).unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// What the parsers give a meaning to.
+/// Tokens that have a meaning to the parsers.
 const WORDS: [&str; 30] = [
     "0",
     "-1",
@@ -77,7 +77,7 @@ const WORDS: [&str; 30] = [
     "7x6",
 ];
 
-fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
+fn mutated(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
     let mut input = known[random.usize(..known.len())].clone();
     for _ in 0..=random.usize(..4) {
         let place = random.usize(..=input.len());
@@ -97,7 +97,7 @@ fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
                 input.splice(place..place, part.repeat(times));
             }
             _ => {
-                // Another input from here on.
+                // The rest of another input.
                 let other = &known[random.usize(..known.len())];
                 input.truncate(place);
                 input.extend(&other[random.usize(..=other.len())..]);

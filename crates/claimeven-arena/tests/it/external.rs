@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use claimeven_arena::{AgentSpec, GameRecord, Pairing, Reason, TimeControl, play_game};
 use claimeven_game::{Ruleset, Setup};
 
-/// A program as a shell script: what it does at `go`.
+/// A program as a shell script that runs `at_go` for each `go`.
 fn engine(at_go: &str) -> AgentSpec {
     let script = format!(
         "while read -r word rest; do case $word in \
@@ -39,7 +39,7 @@ fn play_against(engine: &AgentSpec, other: &AgentSpec, setup: Setup) -> GameReco
     play_game(&pairing, "1".to_owned(), &Arc::new(AtomicBool::new(false))).unwrap().unwrap()
 }
 
-/// Checks that the program forfeits, and that the record says why.
+/// Checks that the program forfeits and that the record has the reason.
 fn forfeits(engine: &AgentSpec, moves: usize, reason: &str) {
     let start = Instant::now();
     let game = play(engine, Setup::STANDARD);
@@ -52,7 +52,7 @@ fn forfeits(engine: &AgentSpec, moves: usize, reason: &str) {
 }
 
 #[test]
-fn a_program_that_plays_well_plays_to_the_end() {
+fn a_correct_program_plays_to_the_end() {
     // It fills the columns one after another, from the first.
     let game = play(
         &engine("n=$((n + 1)); echo info nodes 7 score cp 12; echo bestmove $(((n + 2) / 3))"),
@@ -87,8 +87,8 @@ fn a_program_that_exits_forfeits() {
 
 #[test]
 fn a_program_that_hangs_forfeits() {
-    forfeits(&engine("exec sleep 60"), 0, "time-out while waiting for bestmove");
-    forfeits(&shell("exec sleep 60"), 0, "sh -c 'exec sleep 60': time-out while waiting for ugiok");
+    forfeits(&engine("exec sleep 60"), 0, "timed out waiting for bestmove");
+    forfeits(&shell("exec sleep 60"), 0, "sh -c 'exec sleep 60': timed out waiting for ugiok");
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn a_program_that_plays_an_illegal_move_forfeits() {
         0,
         "illegal move \"8\": no column 8: the board has 7 columns",
     );
-    forfeits(&engine("echo bestmove 44"), 0, "illegal move \"44\": it is no column (1 to 7)");
-    forfeits(&engine("echo bestmove"), 0, "illegal move \"\": it is no column (1 to 7)");
+    forfeits(&engine("echo bestmove 44"), 0, "illegal move \"44\": not a column (1 to 7)");
+    forfeits(&engine("echo bestmove"), 0, "illegal move \"\": not a column (1 to 7)");
 }
 
 #[test]
-fn a_column_that_is_full_is_an_illegal_move() {
+fn a_full_column_is_an_illegal_move() {
     let stubborn = engine("echo bestmove 4");
     let game = play_against(&stubborn, &stubborn, Setup::STANDARD);
     assert_eq!(game.move_text(), "444444");
@@ -119,8 +119,8 @@ fn garbage_is_skipped_but_not_forever() {
     );
     assert_eq!(game.moves[0].column, 4);
     assert_eq!(game.moves[0].value.as_deref(), Some("+0"));
-    forfeits(&shell("exec yes"), 0, "sh -c 'exec yes': time-out while waiting for ugiok");
-    forfeits(&engine("exec yes bestmov"), 0, "time-out while waiting for bestmove");
+    forfeits(&shell("exec yes"), 0, "sh -c 'exec yes': timed out waiting for ugiok");
+    forfeits(&engine("exec yes bestmov"), 0, "timed out waiting for bestmove");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_program_without_board_options_plays_only_the_standard_board() {
     let detail = game.result.detail.unwrap();
     assert!(detail.starts_with("sh -c "), "{detail}");
     assert!(
-        detail.ends_with("': it has no options to play on 9x7, connect 4, standard"),
+        detail.ends_with("': it has no board options and cannot play 9x7, connect 4, standard"),
         "{detail}"
     );
 }

@@ -97,7 +97,7 @@ fn records_replay_and_players_choose_the_same_moves_again() {
 }
 
 #[test]
-fn a_fallen_flag_is_a_result_too() {
+fn a_loss_on_time_is_a_valid_result() {
     let clock = Clock { base: Duration::from_nanos(1), increment: Duration::ZERO };
     let time = TimeControl { clock: Some(clock), per_move: None };
     let players = ["mcts:sims=2000", "mcts:sims=2000"];
@@ -172,7 +172,7 @@ fn a_record_with_an_impossible_setup_cannot_be_read() {
 }
 
 #[test]
-fn an_unfinished_game_is_lost_by_whoever_was_to_move() {
+fn a_forfeited_game_is_lost_by_the_player_to_move() {
     let mut game = game();
     game.moves.truncate(4);
     game.result.scores = [0, 0];

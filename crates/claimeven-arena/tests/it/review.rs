@@ -25,7 +25,7 @@ fn four_in_a_row() -> Setup {
 }
 
 #[test]
-fn a_win_given_away_twice_and_a_draw_kept() {
+fn a_win_is_given_away_and_a_draw_is_kept() {
     // After 1 and 2 the first player has to take 3, or the second player wins there.
     let review = review(four_in_a_row(), "1234");
     let expected = [Judgement::Mistake, Judgement::Only, Judgement::Only, Judgement::Best];
@@ -119,7 +119,7 @@ fn a_whole_standard_game_is_reviewed_quickly() {
     let game = Game::parse(Setup::STANDARD, "44444252622333356666577755").unwrap();
     let before = processor_time();
     let review = Review::of(&game, &UNLIMITED);
-    // Not the time on the clock: other tests run on the same processors.
+    // Processor time, because other tests run on the same processors.
     let used = processor_time().zip(before).map(|(after, before)| after.saturating_sub(before));
     assert!(used.is_none_or(|used| used < Duration::from_secs(2)), "{used:?}");
     assert!(review.moves.iter().all(|reviewed| reviewed.judgement != Judgement::Unknown));
@@ -157,7 +157,7 @@ fn a_stored_review_round_trips() {
     assert_eq!(serde_json::from_str::<Review>(&json).unwrap(), review);
 }
 
-/// The time that all threads of this process have used, where the system tells.
+/// The processor time of all threads of this process, if the system provides it.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // User and system time in hundredths of a second, fields 14 and 15; the name before may have spaces.

@@ -15,13 +15,13 @@ struct Exact(Solver);
 
 impl Agent for Exact {
     fn decide(&mut self, position: &Position, _: &Limits) -> Result<Decision, AgentError> {
-        let line = self.0.principal_variation(position).expect("the standard game is solvable");
+        let pv = self.0.principal_variation(position).expect("the standard game is solvable");
         Ok(Decision {
-            column: line[0],
+            column: pv[0],
             value: Value::Draw,
             columns: vec![None; 7],
             shares: Vec::new(),
-            pv: line,
+            pv,
             stats: SearchStats::default(),
             time: std::time::Duration::from_millis(1),
             stopped: false,
@@ -60,7 +60,7 @@ fn better_players_make_fewer_errors() {
 }
 
 #[test]
-fn sets_are_read_and_bad_lines_named() {
+fn sets_are_read_and_errors_name_the_line() {
     let path = std::env::temp_dir().join(format!("claimeven-set-{}", std::process::id()));
     std::fs::write(&path, "13712 3\n\n3246313 -2\n").unwrap();
     assert_eq!(TestSet::load(&path, Setup::STANDARD).unwrap().len(), 2);

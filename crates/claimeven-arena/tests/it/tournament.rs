@@ -1,4 +1,4 @@
-//! Tournaments have the same results whatever interrupts them.
+//! Tournaments have the same results regardless of interruptions.
 
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,8 @@ fn plan(text: &str) -> Plan {
 }
 
 fn run(plan: &Plan, journal: Option<&Path>, threads: usize) -> Result<Report, TournamentError> {
-    let tally = Tournament::new(plan).unwrap().run(journal, threads, |_| {})?;
-    Ok(without_times(tally.report(plan)))
+    let results = Tournament::new(plan).unwrap().run(journal, threads, |_| {})?;
+    Ok(without_times(results.report(plan)))
 }
 
 fn without_times(mut report: Report) -> Report {
@@ -33,7 +33,7 @@ fn without_times(mut report: Report) -> Report {
     report
 }
 
-/// The games of a journal by number, without what differs from run to run.
+/// The games of a journal by number, without their times.
 fn games(journal: &Path) -> Vec<GameRecord> {
     let text = fs::read_to_string(journal).unwrap();
     let mut games: Vec<GameRecord> =
@@ -76,9 +76,10 @@ fn a_journal_truncated_anywhere_can_be_resumed() {
         let kept = line_ends.iter().filter(|&&end| end <= cut).count();
         let tournament = Tournament::new(&plan).unwrap();
         let mut counts = Vec::new();
-        let tally = tournament.run(Some(&path), 2, |tally| counts.push(tally.games())).unwrap();
+        let results =
+            tournament.run(Some(&path), 2, |results| counts.push(results.games())).unwrap();
         assert_eq!(counts, (kept as u64..=36).collect::<Vec<_>>(), "cut at {cut}");
-        assert_eq!(without_times(tally.report(&plan)), whole, "cut at {cut}");
+        assert_eq!(without_times(results.report(&plan)), whole, "cut at {cut}");
         assert_eq!(games(&path), all, "cut at {cut}");
         // The previous contents are unchanged, byte for byte.
         let kept_bytes = line_ends[..kept].last().copied().unwrap_or(0);
@@ -93,9 +94,9 @@ fn a_longer_plan_continues_a_shorter_one() {
     run(&plan(&PLAN.replace("games = 6", "games = 3")), Some(&path), 2).unwrap();
     let before = fs::read(&path).unwrap();
     let longer = plan(PLAN);
-    let went_on = run(&longer, Some(&path), 2).unwrap();
+    let continued = run(&longer, Some(&path), 2).unwrap();
     assert!(fs::read(&path).unwrap().starts_with(&before));
-    assert_eq!(went_on, run(&longer, None, 2).unwrap());
+    assert_eq!(continued, run(&longer, None, 2).unwrap());
 }
 
 #[test]

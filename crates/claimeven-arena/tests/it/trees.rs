@@ -8,18 +8,19 @@ use claimeven_search::{BoundKind, Content, Limits, RandomGames, Tree, Value};
 use claimeven_solver::{Options, Solver};
 use claimeven_zero::{Architecture, Network};
 
-/// Exact values, each of which is solved once.
-struct Truth {
+/// Exact values; each position is solved once.
+struct ExactValues {
     solver: Solver,
     known: HashMap<Position, Value>,
 }
 
-impl Truth {
-    fn new() -> Truth {
-        Truth { solver: Solver::new(Options::default()), known: HashMap::new() }
+impl ExactValues {
+    fn new() -> ExactValues {
+        ExactValues { solver: Solver::new(Options::default()), known: HashMap::new() }
     }
 
-    /// The exact value of a node to the player to move at the root, with plies from the root.
+    /// The exact value of a node for the player to move at the root, with plies counted from the
+    /// root.
     fn at(&mut self, tree: &Tree, node: usize) -> Value {
         let position = tree.position_at(node);
         let value = *self.known.entry(position).or_insert_with(|| {
@@ -43,7 +44,7 @@ fn rank(value: Value) -> Option<i64> {
 }
 
 /// Checks every proven value of a tree and returns how many there are.
-fn check(tree: &Tree, truth: &mut Truth, text: &str) -> u64 {
+fn check(tree: &Tree, exact_values: &mut ExactValues, text: &str) -> u64 {
     let mut proven = 0;
     for (index, node) in tree.nodes.iter().enumerate() {
         let Some((value, found)) =
@@ -52,9 +53,9 @@ fn check(tree: &Tree, truth: &mut Truth, text: &str) -> u64 {
             continue;
         };
         proven += 1;
-        let exact = truth.at(tree, index);
+        let exact = exact_values.at(tree, index);
         let expected = rank(exact).unwrap();
-        let is_true = match node.content {
+        let is_correct = match node.content {
             Content::Window { bound: BoundKind::Exact, .. } => found == expected,
             Content::Window { bound: BoundKind::Lower, .. } => expected >= found,
             Content::Window { bound: BoundKind::Upper, .. } => expected <= found,
@@ -70,7 +71,7 @@ fn check(tree: &Tree, truth: &mut Truth, text: &str) -> u64 {
         };
         let position = tree.position_at(index);
         assert!(
-            is_true,
+            is_correct,
             "{text}: {value} at {position:?}, where the solver says {exact}: {node:?}"
         );
     }
@@ -78,7 +79,7 @@ fn check(tree: &Tree, truth: &mut Truth, text: &str) -> u64 {
 }
 
 #[test]
-fn every_proven_value_in_every_tree_is_that_of_the_solver() {
+fn every_proven_value_in_every_tree_matches_the_solver() {
     let folder = tempfile::tempdir().unwrap();
     let standard = Setup::STANDARD;
     let boards = [
@@ -90,7 +91,7 @@ fn every_proven_value_in_every_tree_is_that_of_the_solver() {
         let model = folder.path().join(format!("{}.safetensors", setup.cols()));
         Network::new(Architecture::new(setup, 1, 4), 1).unwrap().save(&model).unwrap();
         let model = model.to_str().unwrap();
-        let mut truth = Truth::new();
+        let mut exact_values = ExactValues::new();
         let mut random = fastrand::Rng::with_seed(1);
         let games = RandomGames::new(setup);
         let late = setup.cells() - (setup.cells() / 3).max(10);
@@ -120,7 +121,7 @@ fn every_proven_value_in_every_tree_is_that_of_the_solver() {
                     let mut agent = text.parse::<AgentSpec>().unwrap().build(setup, 1).unwrap();
                     let (_, tree) =
                         agent.decide_with_tree(game.position(), &Limits::default(), 42).unwrap();
-                    *proven.entry(kind.name).or_default() += check(&tree, &mut truth, &text);
+                    *proven.entry(kind.name).or_default() += check(&tree, &mut exact_values, &text);
                 }
             }
         }
@@ -136,9 +137,9 @@ fn distances_in_the_tree_of_zero_are_counted_from_the_root() {
     let position = Position::from_moves(Setup::STANDARD, "543224712112137367263763327711").unwrap();
     let mut zero = "zero:sims=50".parse::<AgentSpec>().unwrap().build(Setup::STANDARD, 1).unwrap();
     let (decision, tree) = zero.decide_with_tree(&position, &Limits::default(), 42).unwrap();
-    let mut truth = Truth::new();
-    assert!(check(&tree, &mut truth, "zero") > 10);
-    let expected = truth.at(&tree, 0);
+    let mut exact_values = ExactValues::new();
+    assert!(check(&tree, &mut exact_values, "zero") > 10);
+    let expected = exact_values.at(&tree, 0);
     assert_eq!((decision.value, tree.nodes[0].content.value()), (expected, Some(expected)));
     for node in tree.nodes_on(&decision.pv) {
         assert_eq!(tree.nodes[node].content.value(), Some(expected), "node {node}");

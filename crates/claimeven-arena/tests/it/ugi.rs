@@ -1,4 +1,4 @@
-//! The protocol as other programs see it.
+//! The protocol from the point of view of other programs.
 
 use std::io::{self, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -87,11 +87,11 @@ fn options_choose_the_player_and_the_board() {
 }
 
 #[test]
-fn unknown_input_is_an_error_but_not_the_end() {
+fn unknown_input_is_an_error_and_the_session_continues() {
     for (line, message) in [
         ("hello", "unknown command \"hello\""),
         ("position fen 4", "only 'position startpos moves …' is supported"),
-        ("position startpos 4", "\"4\" is not moves"),
+        ("position startpos 4", "expected 'moves', not \"4\""),
         ("position startpos moves 4 8", "move 2, '8': no column 8: the board has 7 columns"),
         ("go fast", "fast \"\" is not a whole number"),
         ("go fast 1", "unknown limit \"fast\""),
@@ -112,10 +112,10 @@ fn unknown_input_is_an_error_but_not_the_end() {
 }
 
 #[test]
-fn a_search_can_be_stopped_and_asked_meanwhile_whether_it_is_ready() {
+fn a_running_search_can_be_stopped_and_isready_is_answered_meanwhile() {
     let (commands, input) = channel();
     let output = Shared::default();
-    let speaker = {
+    let session = {
         let output = output.clone();
         thread::spawn(move || {
             let input = BufReader::new(Lines { input, left: Vec::new() });
@@ -132,7 +132,7 @@ fn a_search_can_be_stopped_and_asked_meanwhile_whether_it_is_ready() {
         thread::sleep(Duration::from_millis(5));
     }
     send(&commands, "go infinite\nquit\n");
-    speaker.join().unwrap();
+    session.join().unwrap();
     assert_eq!(output.text().matches("bestmove ").count(), 2);
 }
 
@@ -140,7 +140,7 @@ fn send(commands: &Sender<String>, text: &str) {
     commands.send(text.to_owned()).unwrap();
 }
 
-/// An input that waits for what is sent.
+/// An input that blocks until something is sent.
 struct Lines {
     input: Receiver<String>,
     left: Vec<u8>,
@@ -158,7 +158,7 @@ impl Read for Lines {
     }
 }
 
-/// An output that can be read in the meantime.
+/// An output that can be read while it is written.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

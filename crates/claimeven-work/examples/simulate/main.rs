@@ -1,4 +1,4 @@
-//! What a fleet of many machines would give: `cargo xtask simulate-fleet`.
+//! The throughput of fleets of many machines: `cargo xtask simulate-fleet`.
 //!
 //! First it measures what a unit costs the coordinator, the NATS server and the worker, with empty
 //! units on this machine. Then it runs units that only wait, so that one machine can stand for many
@@ -27,9 +27,9 @@ const CHECKS: [Load; 5] = [
     Load { workers: 200, threads: 4, millis: 1000.0, units: 6_000 },
 ];
 
-/// Processors of a machine of the simulated fleets.
+/// Processors of each machine in the simulated fleets.
 const CORES: usize = 16;
-/// The way from one machine to another, in seconds.
+/// The latency from one machine to another, in seconds.
 const LATENCY: f64 = 0.000_25;
 
 fn main() -> Fallible<()> {
@@ -56,7 +56,7 @@ fn run() -> Fallible<()> {
     println!("workers  threads  unit (ms)  measured (units/s)  simulated (units/s)  ratio");
     for load in &CHECKS {
         let measured = measure::run(load)?;
-        let simulated = simulate(&costs, &here(load, cores), load.units);
+        let simulated = simulate(&costs, &single_machine(load, cores), load.units);
         let rate = measured.units_per_second();
         println!(
             "{:>7}  {:>7}  {:>9}  {rate:>18.0}  {:>19.0}  {:>5.2}",
@@ -75,7 +75,7 @@ fn run() -> Fallible<()> {
     for millis in [1.0, 10.0, 100.0, 1000.0, 10_000.0] {
         for machines in [1, 10, 100, 1000] {
             let fleet = fleet(machines, millis);
-            // Long enough that beginning and end matter little.
+            // Long enough that start and end hardly matter.
             let units = (40 * machines * CORES) as u64;
             let Simulated { units_per_second, broker_busy, coordinator_busy } =
                 simulate(&costs, &fleet, units.max(20_000));
@@ -107,7 +107,7 @@ fn print_costs(measured: &Measured) {
 }
 
 /// All parts of a fleet on this machine.
-fn here(load: &Load, cores: usize) -> Fleet {
+fn single_machine(load: &Load, cores: usize) -> Fleet {
     Fleet {
         workers: load.workers,
         threads: load.threads,

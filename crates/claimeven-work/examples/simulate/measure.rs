@@ -1,4 +1,5 @@
-//! Jobs of units that wait, through a real NATS server, with the processor time of all parts.
+//! Runs jobs of waiting units through a real NATS server and measures the processor time of all
+//! parts.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +17,7 @@ use claimeven_work::{
 use super::Fallible;
 use super::model::Costs;
 
-/// What to run.
+/// A job to run, and its workers.
 pub(super) struct Load {
     pub(super) workers: usize,
     pub(super) threads: usize,
@@ -25,7 +26,7 @@ pub(super) struct Load {
     pub(super) units: u64,
 }
 
-/// What a run took.
+/// The measurements of a run.
 pub(super) struct Measured {
     units: f64,
     seconds: f64,
@@ -102,7 +103,7 @@ impl Work for Wait {
     }
 }
 
-/// Works as this many workers until the process is killed.
+/// Runs this many workers until the process is killed.
 pub(super) fn work(url: &str, workers: usize, threads: usize) {
     let cache = env::temp_dir().join("claimeven-simulate");
     let connection = Connection::new(url).with_log(Arc::new(|_| {}));
@@ -130,11 +131,11 @@ pub(super) fn run(load: &Load) -> Fallible<Measured> {
         Ok([cpu_seconds(std::process::id())?, server.process.cpu()?, workers.cpu()?])
     };
     let (messages, bytes) = server.traffic()?;
-    let (before, began) = (used()?, Instant::now());
+    let (before, started) = (used()?, Instant::now());
     let micros = (1e3 * load.millis) as u64;
     let nats = Nats::new(connection, 1, env::temp_dir().join("claimeven-simulate"));
     let mut units = 0_u32;
-    // Without checks, because each of them is a unit more.
+    // Without checks, each of which would be another unit.
     nats.with_check_share(0.0).run(
         &Wait,
         0..load.units,
@@ -145,7 +146,7 @@ pub(super) fn run(load: &Load) -> Fallible<Measured> {
             Ok(ControlFlow::Continue(()))
         },
     )?;
-    let (seconds, after) = (began.elapsed().as_secs_f64(), used()?);
+    let (seconds, after) = (started.elapsed().as_secs_f64(), used()?);
     let (all_messages, all_bytes) = server.traffic()?;
     let [coordinator, broker, workers] = [0, 1, 2].map(|who| after[who] - before[who]);
     Ok(Measured {
@@ -211,9 +212,9 @@ impl Server {
         command.arg("-js").arg("-sd").arg(folder.path());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let process = Process(process.map_err(|error| format!("nats-server: {error}"))?);
-        let began = Instant::now();
+        let started = Instant::now();
         while [port, monitor].iter().any(|&port| TcpStream::connect(("127.0.0.1", port)).is_err()) {
-            if began.elapsed() > Duration::from_secs(30) {
+            if started.elapsed() > Duration::from_secs(30) {
                 return Err("the NATS server does not start".into());
             }
             thread::sleep(Duration::from_millis(20));
@@ -226,9 +227,9 @@ impl Server {
     fn traffic(&self) -> Fallible<(f64, f64)> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.monitor))?;
         stream.write_all(b"GET /varz HTTP/1.0\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (_, body) = answer.split_once("\r\n\r\n").ok_or("no answer of the monitor")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        let (_, body) = response.split_once("\r\n\r\n").ok_or("no response from the monitor")?;
         let varz: serde_json::Value = serde_json::from_str(body)?;
         let sum = |one: &str, two: &str| {
             varz[one].as_f64().zip(varz[two].as_f64()).map(|(one, two)| one + two)

@@ -1,5 +1,5 @@
 //! A discrete-event simulation of a job: coordinator, NATS server and workers are stations that
-//! serve one message after another, connected by lines with a latency.
+//! serve one message after another, connected by links with a latency.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,11 +17,11 @@ pub(super) struct Fleet {
     pub(super) workers: usize,
     /// Threads of a worker.
     pub(super) threads: usize,
-    /// Seconds of a unit.
+    /// Mean time of a unit, in seconds.
     pub(super) unit: f64,
-    /// Units take between `1 - spread` and `1 + spread` of that.
+    /// Units take between `1 - spread` and `1 + spread` times as long.
     pub(super) spread: f64,
-    /// Seconds from one machine to another.
+    /// Time from one machine to another, in seconds.
     pub(super) latency: f64,
     /// If all parts share a machine, its processors; units then wait instead of computing.
     pub(super) shared_cores: Option<usize>,
@@ -34,8 +34,8 @@ pub(super) struct Simulated {
     pub(super) coordinator_busy: f64,
 }
 
-/// How long units wait at a worker, as in `claimeven-work`.
-const QUEUED: f64 = 0.05;
+/// How long units are queued at a worker, as in `claimeven-work`.
+const QUEUE_TIME: f64 = 0.05;
 
 /// Simulates a job of this many units.
 pub(super) fn simulate(costs: &Costs, fleet: &Fleet, units: u64) -> Simulated {
@@ -53,7 +53,7 @@ pub(super) fn simulate(costs: &Costs, fleet: &Fleet, units: u64) -> Simulated {
 const COORDINATOR: usize = 0;
 const BROKER: usize = 1;
 /// The part of a worker that talks to the server. Workers have stations of their own only if they
-/// share a machine; else this time is part of the unit's.
+/// share a machine; otherwise, this time is part of the unit's.
 const WORKERS: usize = 2;
 
 /// A step of a unit, with the worker that has it.
@@ -146,7 +146,7 @@ impl<'a> Simulation<'a> {
         };
         let capacity = match fleet.unit {
             0.0 => 257,
-            unit => 1 + (QUEUED / unit).min(256.0) as usize,
+            unit => 1 + (QUEUE_TIME / unit).min(256.0) as usize,
         };
         for _ in 0..fleet.threads * capacity {
             simulation.requests.extend(0..fleet.workers);
@@ -175,7 +175,7 @@ impl<'a> Simulation<'a> {
         self.start();
     }
 
-    /// Starts what can be served, the most idle station first.
+    /// Starts serving what can be served, the least used station first.
     fn start(&mut self) {
         while self.machine.busy < self.machine.cores {
             let ready = (0..self.stations.len())

@@ -26,7 +26,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use nkeys::KeyPair;
 use percent_encoding::percent_decode_str;
 
-use super::{Complaints, Connection};
+use super::{Connection, Warnings};
 use crate::work::WorkError;
 
 const UNITS: &str = "claimeven-units";
@@ -37,16 +37,17 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) const LIVE_WORKERS: &str = "claimeven.live.worker";
 /// The subject of heartbeats of coordinators, with the id of their job.
 pub(crate) const LIVE_JOBS: &str = "claimeven.live.job";
-/// The subject on which everybody is asked for a heartbeat now.
+/// The subject of requests for an immediate heartbeat.
 pub(crate) const HELLO: &str = "claimeven.live.hello";
 /// The subject of jobs that have ended, with their id.
 pub(crate) const ENDED: &str = "claimeven.live.ended";
-/// The end of the subject, after that of a worker's heartbeats, on which it tells which job it has left.
+/// The last token of the subject, after that of a worker's heartbeats, on which it announces that
+/// it has left a job.
 pub(crate) const LEFT: &str = "left";
 /// The subject of workers that are dismissed, with their id.
 pub(crate) const DISMISSED: &str = "claimeven.live.dismissed";
 
-/// All that is used on a NATS server.
+/// The streams, buckets and object store that are used on a NATS server.
 #[derive(Clone)]
 pub(crate) struct Bus {
     pub(crate) client: Client,
@@ -58,55 +59,55 @@ pub(crate) struct Bus {
     pub(crate) files: ObjectStore,
 }
 
-/// Whether the first connection may take forever.
+/// How long to try to connect for the first time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
-    UntilConnected,
-    FailAtOnce,
+pub(crate) enum Retry {
+    Forever,
+    Never,
 }
 
-/// Connects to the server. Later on, lost connections are made again for ever.
+/// Connects to the server. Connections that are lost later are always re-established.
 pub(crate) async fn connect(
     connection: &Connection,
     name: &str,
-    patience: Patience,
+    retry: Retry,
 ) -> Result<Client, WorkError> {
     let mut servers: Vec<ServerAddr> = Vec::new();
     for url in connection.url.split(',') {
-        servers.push(url.trim().parse().map_err(|cause| unusable(connection, cause))?);
+        servers.push(url.trim().parse().map_err(|cause| connect_error(connection, cause))?);
     }
     let options = || Ok::<_, WorkError>(with_users(options(connection, name)?, &servers));
     let first = options()?.connect(servers.clone());
-    if patience == Patience::FailAtOnce {
+    if retry == Retry::Never {
         let failed =
             |cause: ConnectError| WorkError::Broker(refusal(connection, &cause.to_string()));
         return first.await.map_err(failed);
     }
-    // The first attempt is the one that knows why it fails.
+    // Only the first attempt reports why it failed.
     match tokio::time::timeout(FIRST_ATTEMPT, first).await {
         Ok(Ok(client)) => return Ok(client),
         Ok(Err(cause)) => {
-            connection.say(format!("{}; trying again", refusal(connection, &cause.to_string())));
+            connection.log(format!("{}; trying again", refusal(connection, &cause.to_string())));
         }
         Err(_) => {}
     }
     let options = options()?.retry_on_initial_connect();
-    options.connect(servers).await.map_err(|cause| unusable(connection, cause))
+    options.connect(servers).await.map_err(|cause| connect_error(connection, cause))
 }
 
-/// How long the first attempt to connect may take before others follow in the background.
+/// How long the first attempt to connect may take before the retries in the background.
 const FIRST_ATTEMPT: Duration = Duration::from_secs(2);
 
-/// An address or a file of the command line that cannot be used.
-fn unusable(connection: &Connection, reason: impl std::fmt::Display) -> WorkError {
+/// The error for an address or file of the command line that cannot be used.
+fn connect_error(connection: &Connection, reason: impl std::fmt::Display) -> WorkError {
     WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
 }
 
 fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkError> {
     let events = connection.clone();
-    let complaints = Mutex::new(Complaints::default());
-    let complain = move |message: String| {
-        complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+    let warnings = Mutex::new(Warnings::default());
+    let warn = move |message: String| {
+        warnings.lock().unwrap_or_else(PoisonError::into_inner).warn(&events, message);
     };
     let events = connection.clone();
     let mut options = ConnectOptions::new()
@@ -121,43 +122,43 @@ fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkEr
         .event_callback(move |event| {
             match event {
                 Event::Disconnected => {
-                    events.say(format!("lost the connection to {}", events.shown_url()));
+                    events.log(format!("lost the connection to {}", events.shown_url()));
                 }
-                Event::Connected => events.say(format!("connected to {}", events.shown_url())),
-                // Without its cause, an I/O error says no more than that the connection was lost.
+                Event::Connected => events.log(format!("connected to {}", events.shown_url())),
+                // Without its cause, an I/O error adds nothing to the lost connection.
                 Event::ClientError(ClientError::Other(reason)) if reason != "IO error" => {
-                    complain(format!("{}; trying again", refusal(&events, &reason)));
+                    warn(format!("{}; trying again", refusal(&events, &reason)));
                 }
-                // For example that this client may not publish somewhere.
+                // For example a permissions violation.
                 Event::ServerError(ServerError::Other(reason)) => {
-                    complain(format!("{}: {reason}", events.shown_url()));
+                    warn(format!("{}: {reason}", events.shown_url()));
                 }
                 _ => {}
             }
             async {}
         });
-    let unusable = |reason: String| unusable(connection, reason);
+    let connect_error = |reason: String| connect_error(connection, reason);
     if let Some(file) = &connection.credentials {
-        let text = read_text(file).map_err(unusable)?;
-        let invalid = |_| unusable(format!("{}: not a file of credentials", file.display()));
+        let text = read_text(file).map_err(connect_error)?;
+        let invalid = |_| connect_error(format!("{}: not a credentials file", file.display()));
         options = options.credentials(&text).map_err(invalid)?;
     }
     if let Some(file) = &connection.nkey {
-        let seed = read_text(file).map_err(unusable)?.trim().to_owned();
-        let invalid = |_| unusable(format!("{}: not the seed of an nkey", file.display()));
+        let seed = read_text(file).map_err(connect_error)?.trim().to_owned();
+        let invalid = |_| connect_error(format!("{}: not an nkey seed", file.display()));
         KeyPair::from_seed(&seed).map_err(invalid)?;
         options = options.nkey(seed);
     }
     if let Some(file) = &connection.certificates {
-        if !read_text(file).map_err(unusable)?.contains("-----BEGIN CERTIFICATE-----") {
-            return Err(unusable(format!("{}: not a file of certificates", file.display())));
+        if !read_text(file).map_err(connect_error)?.contains("-----BEGIN CERTIFICATE-----") {
+            return Err(connect_error(format!("{}: not a certificate file", file.display())));
         }
         options = options.add_root_certificates(file.clone());
     }
     Ok(options)
 }
 
-/// Users, passwords and tokens of the addresses, where the library does not look for them.
+/// Takes users, passwords and tokens from the addresses, where the library does not look for them.
 fn with_users(mut options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
     for server in servers {
         if let Some(user) = server.username().map(percent_decoded) {
@@ -170,25 +171,25 @@ fn with_users(mut options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOpt
     options
 }
 
-/// A part of a URL as it was meant: `%40` is an at sign.
+/// Decodes a part of a URL: `%40` is an at sign.
 fn percent_decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Why there is no connection, with the option that the server or this client did not like.
+/// Why connecting failed, with the option that was rejected.
 fn refusal(connection: &Connection, reason: &str) -> String {
     let Connection { credentials, nkey, certificates, .. } = connection;
     let used = |what: &str, file: &Path| format!(" ({what} {})", file.display());
     let hint = if reason.contains("authorization") || reason.contains("nonce") {
         match (credentials, nkey) {
-            (Some(file), _) => used("with the credentials of", file),
-            (None, Some(file)) => used("with the key of", file),
+            (Some(file), _) => used("using the credentials in", file),
+            (None, Some(file)) => used("using the key in", file),
             (None, None) => " (without a key)".to_owned(),
         }
     } else if reason.contains("certificate") || reason.contains("TLS") {
         match certificates {
-            Some(file) => used("trusting the certificates of", file),
-            None => " (trusting the certificates of the system)".to_owned(),
+            Some(file) => used("trusting the certificates in", file),
+            None => " (trusting the system's certificates)".to_owned(),
         }
     } else {
         String::new()
@@ -228,7 +229,7 @@ impl Bus {
         Ok(Bus { client, context, units, results, jobs, attempts, files })
     }
 
-    /// How often a connection has been made.
+    /// The number of times a connection has been established.
     pub(crate) fn connects(&self) -> u64 {
         self.client.statistics().connects.load(Ordering::Relaxed)
     }
@@ -237,8 +238,8 @@ impl Bus {
         self.client.connection_state() == State::Connected
     }
 
-    /// Stores a result; `Ok` if the server has it. A message with the id of an earlier one is not stored
-    /// again for a while.
+    /// Stores a result; `Ok` once the server has it. Messages with the same id are deduplicated for
+    /// two minutes.
     pub(crate) async fn store_result(
         &self,
         job: &str,
@@ -250,8 +251,8 @@ impl Bus {
             publish = publish.message_id(id);
         }
         let stored = self.context.send_publish(results_subject(job), publish).await;
-        let stored = stored.map_err(|error| not_stored(&error))?;
-        stored.await.map_err(|error| not_stored(&error))?;
+        let stored = stored.map_err(|error| store_error(&error))?;
+        stored.await.map_err(|error| store_error(&error))?;
         Ok(())
     }
 
@@ -272,11 +273,11 @@ impl Bus {
             max_waiting: 100_000,
             ..pull::Config::default()
         };
-        self.units.create_consumer(config).await.map_err(broker)
+        self.units.create_consumer(config).await.map_err(broker_error)
     }
 
-    /// Removes the units of a job, one by one: a purge of their subject makes servers before 2.9.12 forget
-    /// the units of other jobs that the same consumer hands out.
+    /// Removes the units of a job, one by one: purging their subject makes servers before 2.9.12
+    /// lose units of other jobs that the same consumer delivers.
     pub(crate) async fn remove_units(&self, subject: &str) -> Result<(), WorkError> {
         let mut removing = FuturesUnordered::new();
         let mut next = 1;
@@ -285,12 +286,12 @@ impl Bus {
             let sequence = match found {
                 Ok(message) => message.sequence,
                 Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => break,
-                Err(error) => return Err(broker(error)),
+                Err(error) => return Err(broker_error(error)),
             };
             next = sequence + 1;
             removing.push(self.units.delete_message(sequence));
             if removing.len() >= 64 {
-                // One that a worker acknowledges meanwhile is gone, too.
+                // Fails if a worker has acknowledged the unit meanwhile, which removes it as well.
                 let _ = removing.next().await;
             }
         }
@@ -298,15 +299,15 @@ impl Bus {
         Ok(())
     }
 
-    /// Removes units by their places in the stream, many at a time.
+    /// Removes units by their sequence numbers, many at a time.
     pub(crate) async fn remove_units_at(&self, sequences: Vec<u64>) {
         let removing = sequences.into_iter().map(|sequence| self.units.delete_message(sequence));
-        // One that a worker has acknowledged is gone already.
+        // Fails for units that a worker has acknowledged, which are already gone.
         let mut removing = futures_util::stream::iter(removing).buffer_unordered(64);
         while removing.next().await.is_some() {}
     }
 
-    /// Removes that consumer. Workers make it again, and get all units that are still there.
+    /// Removes that consumer. Workers recreate it and get all remaining units.
     pub(crate) async fn remove_consumer(
         &self,
         connection: &Connection,
@@ -314,7 +315,7 @@ impl Bus {
         kind: &str,
     ) -> Result<(), WorkError> {
         let name = consumer_name(connection, arithmetic, kind);
-        self.units.delete_consumer(&name).await.map_err(broker)?;
+        self.units.delete_consumer(&name).await.map_err(broker_error)?;
         Ok(())
     }
 }
@@ -323,8 +324,8 @@ fn consumer_name(connection: &Connection, arithmetic: &str, kind: &str) -> Strin
     format!("{}-{arithmetic}-{kind}", token(&connection.version))
 }
 
-/// A key-value bucket. The client's own function asks the account for its limits first, in a form
-/// that servers before 2.10 do not answer.
+/// A key-value bucket. The client library's own function first requests the limits of the account,
+/// in a form that servers before 2.10 do not answer.
 async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Store, WorkError> {
     if let Ok(store) = context.get_key_value(name).await {
         return Ok(store);
@@ -341,10 +342,10 @@ async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Stor
         ..Config::default()
     };
     stream(context, config).await?;
-    context.get_key_value(name).await.map_err(broker)
+    context.get_key_value(name).await.map_err(broker_error)
 }
 
-/// An object store, made as the bucket above.
+/// An object store, created like the bucket above.
 async fn object_store(
     context: &Context,
     name: &str,
@@ -363,21 +364,21 @@ async fn object_store(
         ..Config::default()
     };
     stream(context, config).await?;
-    context.get_object_store(name).await.map_err(broker)
+    context.get_object_store(name).await.map_err(broker_error)
 }
 
-/// A stream, which is created unless it exists. While somebody else creates it, the server can refuse it as
-/// one that overlaps before it can be found.
+/// A stream, created unless it exists. While another client is creating it, the server may report
+/// an overlap before the stream can be found.
 async fn stream(context: &Context, config: Config) -> Result<Stream, WorkError> {
     const ATTEMPTS: u32 = 40;
     const PAUSE: Duration = Duration::from_millis(50);
     for _ in 1..ATTEMPTS {
         match context.get_or_create_stream(config.clone()).await {
             Err(error) if is_being_created(&error) => tokio::time::sleep(PAUSE).await,
-            found => return found.map_err(broker),
+            found => return found.map_err(broker_error),
         }
     }
-    context.get_or_create_stream(config).await.map_err(broker)
+    context.get_or_create_stream(config).await.map_err(broker_error)
 }
 
 fn is_being_created(error: &CreateStreamError) -> bool {
@@ -385,7 +386,7 @@ fn is_being_created(error: &CreateStreamError) -> bool {
     [ErrorCode::STREAM_SUBJECT_OVERLAP, ErrorCode::STREAM_NAME_EXIST].contains(&error.error_code())
 }
 
-/// The subject of a job's units. Workers get those of their own version and arithmetic alone.
+/// The subject of a job's units. Workers only get units of their own version and arithmetic.
 pub(crate) fn units_subject(
     version: &str,
     arithmetic: Option<&str>,
@@ -395,31 +396,32 @@ pub(crate) fn units_subject(
     format!("claimeven.units.{}.{}.{kind}.{job}", token(version), arithmetic.unwrap_or(ANY))
 }
 
-/// Where the arithmetic of a processor makes no difference.
+/// Stands for the arithmetic in subjects of jobs that do not depend on it.
 pub(crate) const ANY: &str = "any";
 
 pub(crate) fn results_subject(job: &str) -> String {
     format!("claimeven.results.{job}")
 }
 
-/// A text as one token of a subject.
+/// Turns a text into one token of a subject.
 fn token(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
-/// How many messages a stream has of a subject.
+/// The number of messages of a subject in a stream.
 pub(crate) async fn count(stream: &Stream, subject: &str) -> Result<u64, WorkError> {
-    let info = stream.info_builder().subjects(subject).fetch().await.map_err(broker)?;
-    let counts: Vec<(String, usize)> = info.try_collect().await.map_err(broker)?;
+    let info = stream.info_builder().subjects(subject).fetch().await.map_err(broker_error)?;
+    let counts: Vec<(String, usize)> = info.try_collect().await.map_err(broker_error)?;
     Ok(counts.iter().map(|(_, count)| *count as u64).sum())
 }
 
-pub(crate) fn broker(error: impl std::fmt::Display) -> WorkError {
+pub(crate) fn broker_error(error: impl std::fmt::Display) -> WorkError {
     WorkError::Broker(error.to_string())
 }
 
-/// Why a message is not stored. A server whose disk is full switches JetStream off and no longer answers.
-pub(crate) fn not_stored(error: &PublishError) -> WorkError {
+/// Why a message was not stored. A server whose disk is full disables JetStream and stops
+/// answering.
+pub(crate) fn store_error(error: &PublishError) -> WorkError {
     let text = error.to_string();
     let is_full = error.kind() == PublishErrorKind::TimedOut || text.contains("insufficient");
     let hint = if is_full { " (the disk of the NATS server may be full, see its log)" } else { "" };
@@ -427,7 +429,7 @@ pub(crate) fn not_stored(error: &PublishError) -> WorkError {
 }
 
 /// Waits until a flag is set.
-pub(crate) async fn until_set(flag: &AtomicBool) {
+pub(crate) async fn wait_until_set(flag: &AtomicBool) {
     while !flag.load(Ordering::Relaxed) {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }

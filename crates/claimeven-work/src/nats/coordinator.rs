@@ -16,8 +16,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
 use super::bus::{
-    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker, count, not_stored,
-    results_subject, units_subject,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker_error, count,
+    results_subject, store_error, units_subject,
 };
 use super::dispatcher::{Nats, OwnWorker};
 use super::kinds::Kinds;
@@ -26,10 +26,10 @@ use super::messages::{
 };
 use super::results::Results;
 use super::worker::Worker;
-use super::{Complaints, host_name};
+use super::{Warnings, host_name};
 use crate::work::{Job, Taken, Work, WorkError};
 
-/// What the caller of a dispatcher wants.
+/// The arguments of [`Dispatcher::run`](crate::Dispatcher::run).
 pub(super) struct Caller<'a, U, T> {
     pub(super) all: Vec<u64>,
     pub(super) unit: U,
@@ -52,13 +52,13 @@ pub(super) struct Verdict<W: Work> {
 enum Dispute {
     /// To check the result of one worker.
     Check { worker: String, fingerprint: Vec<u8> },
-    /// Because two workers differ.
+    /// Because the results of two workers differ.
     Difference { results: [(String, Vec<u8>); 2] },
-    /// Because a worker says that it cannot be computed.
+    /// Because a worker reported that it cannot be computed.
     Failure { worker: String, reason: String },
 }
 
-/// A result that another worker is asked to confirm.
+/// A result that another worker has been asked to confirm.
 struct Check {
     worker: String,
     fingerprint: Vec<u8>,
@@ -82,19 +82,19 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     own_worker_runs: bool,
 
     results: Results,
-    /// Whether results that were there before are being read. Meanwhile no unit is published.
+    /// Whether earlier results are still being read. Until then, no unit is published.
     catching_up: bool,
     /// The units without an accepted result.
     remaining: BTreeSet<u64>,
-    /// The next unit to be published is this one or a later one.
+    /// A lower bound of the next unit to publish.
     next: u64,
-    /// Published units, and how many there may be.
+    /// Published units without a result, and their maximum number.
     outstanding: HashMap<u64, Published>,
     window: usize,
     publishing: FuturesUnordered<Publishing>,
-    /// No unit is published before this time, because the server has refused one.
+    /// No unit is published before this time, because the server refused one.
     pause_until: Instant,
-    complaints: Complaints,
+    warnings: Warnings,
     checks: HashMap<u64, Check>,
     disputes: HashMap<u64, Dispute>,
     /// Units whose result has been confirmed.
@@ -105,11 +105,11 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     checked: u64,
 
     workers: HashMap<String, (WorkerStatus, Instant)>,
-    told_versions: HashSet<String>,
-    /// How long no worker has been there, in time that this process had.
-    alone: Duration,
+    reported_versions: HashSet<String>,
+    /// How long there has been no worker, in ticks of this process rather than by the clock.
+    time_without_workers: Duration,
     last_result: Instant,
-    /// The last time at which a worker had something to do, or nobody was there.
+    /// The last time at which a worker was busy or there was no worker.
     last_busy: Instant,
     rate: Rate,
 }
@@ -117,32 +117,32 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
 /// A unit on the server.
 struct Published {
     digest: String,
-    /// Its place in the stream, if the server has confirmed it.
+    /// Its sequence number in the stream, once the server has confirmed it.
     sequence: Option<u64>,
 }
 
 type Publishing = Pin<Box<dyn Future<Output = (u64, Result<u64, WorkError>)> + Send>>;
 
-/// How long it may take to remove a job that has ended from the server.
-const CLEAN_UP: Duration = Duration::from_secs(10);
-/// How long workers have to say that they have left a job that has ended.
-const MAX_LEAVING: Duration = Duration::from_secs(2);
-/// How long to wait after the server has refused a unit.
-const REFUSED: Duration = Duration::from_secs(1);
+/// How long removing an ended job from the server may take.
+const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long workers have to confirm that they have left an ended job.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long to pause publishing after the server has refused a unit.
+const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// How often the coordinator looks after its job.
+/// The interval of the coordinator's periodic tasks.
 const TICK: Duration = Duration::from_millis(50);
 /// How long to wait for the first worker, and for another one after the last has gone.
-const FIRST_WORKER: Duration = Duration::from_secs(2);
-const NEXT_WORKER: Duration = Duration::from_secs(10);
-/// How many units are on their way at a time: enough that no worker waits, and not so many that the
-/// server has to keep all of a large job.
+const FIRST_WORKER_WAIT: Duration = Duration::from_secs(2);
+const NEXT_WORKER_WAIT: Duration = Duration::from_secs(10);
+/// Bounds of the number of outstanding units: enough to keep all workers busy, but not so many that
+/// the server has to store all of a large job.
 const MIN_WINDOW: usize = 512;
 const MAX_WINDOW: usize = 16_384;
-/// Units are asked for again after workers have been idle for this long.
+/// If the workers have been idle for this long, the consumer is reset.
 const MAX_IDLE: Duration = Duration::from_secs(20);
-/// A worker that has not been heard of for this long has gone.
-const SILENCE: Duration = Duration::from_secs(5);
+/// A worker without a heartbeat for this long is considered gone.
+const WORKER_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl<'a, W, U, T> Coordinator<'a, W, U, T>
 where
@@ -190,7 +190,7 @@ where
             window: MIN_WINDOW,
             publishing: FuturesUnordered::new(),
             pause_until: now,
-            complaints: Complaints::default(),
+            warnings: Warnings::default(),
             checks: HashMap::new(),
             disputes: HashMap::new(),
             confirmed: HashSet::new(),
@@ -199,8 +199,8 @@ where
             repeated: 0,
             checked: 0,
             workers: HashMap::new(),
-            told_versions: HashSet::new(),
-            alone: Duration::ZERO,
+            reported_versions: HashSet::new(),
+            time_without_workers: Duration::ZERO,
             last_result: now,
             last_busy: now,
             rate: Rate::default(),
@@ -210,11 +210,11 @@ where
     pub(super) async fn run(&mut self) -> Result<(), W::Error> {
         let ended = self.collect().await;
         self.drop_checks();
-        // The last numbers, for those who watch.
-        self.beat().await;
-        // Nobody needs the units any more. The results are kept if the job is to be resumed.
+        // The final numbers, for monitors.
+        self.send_heartbeat().await;
+        // The units are no longer needed. The results are kept if the job may be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
-        let _ = timeout(CLEAN_UP, self.clean_up(is_over)).await;
+        let _ = timeout(CLEAN_UP_TIMEOUT, self.clean_up(is_over)).await;
         ended?;
         if self.set_aside.is_empty() {
             return Ok(());
@@ -225,13 +225,13 @@ where
 
     async fn collect(&mut self) -> Result<End, W::Error> {
         let subject = format!("{LIVE_WORKERS}.*");
-        let mut workers = self.bus.client.subscribe(subject).await.map_err(broker)?;
-        let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
-        self.bus.client.publish(HELLO, "".into()).await.map_err(broker)?;
-        self.begin().await;
+        let mut workers = self.bus.client.subscribe(subject).await.map_err(broker_error)?;
+        let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker_error)?;
+        self.bus.client.publish(HELLO, "".into()).await.map_err(broker_error)?;
+        self.start_collecting().await;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut last_beat, mut last_look) = (Instant::now(), Instant::now());
+        let (mut last_heartbeat, mut last_audit) = (Instant::now(), Instant::now());
         loop {
             if self.is_complete() {
                 return Ok(End::Complete);
@@ -253,20 +253,20 @@ where
                     }
                 }
                 Some(message) = workers.next() => self.on_worker(&message.payload),
-                Some(_) = hello.next() => self.beat().await,
+                Some(_) = hello.next() => self.send_heartbeat().await,
                 _ = tick.tick() => {
                     if self.is_cancelled() {
                         return Ok(End::Cancelled);
                     }
-                    self.look_for_workers();
-                    if last_beat.elapsed() > Duration::from_secs(1) {
-                        last_beat = Instant::now();
-                        self.beat().await;
+                    self.adapt_to_workers();
+                    if last_heartbeat.elapsed() > Duration::from_secs(1) {
+                        last_heartbeat = Instant::now();
+                        self.send_heartbeat().await;
                     }
-                    if last_look.elapsed() > self.nats.connection.ack_wait / 4 {
-                        last_look = Instant::now();
-                        Box::pin(self.look_for_lost_units()).await;
-                        self.look_for_old_checks();
+                    if last_audit.elapsed() > self.nats.connection.ack_wait / 4 {
+                        last_audit = Instant::now();
+                        Box::pin(self.republish_lost_units()).await;
+                        self.take_over_old_checks();
                     }
                 }
             }
@@ -284,9 +284,9 @@ where
             && self.disputes.is_empty()
     }
 
-    /// Begins to collect, from the results that are there already. Waits for a server that is away,
-    /// unless the job is cancelled.
-    async fn begin(&mut self) {
+    /// Starts collecting from the first stored result. Waits for an unavailable server unless the
+    /// job is cancelled.
+    async fn start_collecting(&mut self) {
         self.remaining = self.all.iter().copied().collect();
         self.remove_outstanding().await;
         self.publishing.clear();
@@ -294,16 +294,16 @@ where
         self.catching_up = true;
         self.results.rewind();
         while !self.is_cancelled() {
-            // Units of an earlier coordinator are published again if they are still needed.
+            // Units of a previous coordinator are republished if they are still needed.
             match self.bus.remove_units(&self.units_subject).await {
                 Ok(()) => return,
-                Err(error) => self.complain(format!("{error}; trying again")),
+                Err(error) => self.warn(format!("{error}; trying again")),
             }
             sleep(Duration::from_millis(300)).await;
         }
     }
 
-    /// Publishes units until enough of them are on their way.
+    /// Publishes units until enough of them are outstanding.
     async fn publish_units(&mut self) {
         if self.catching_up || !self.bus.is_connected() || Instant::now() < self.pause_until {
             return;
@@ -327,10 +327,10 @@ where
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
             Ok(stored) => self.publishing.push(Box::pin(async move {
                 let stored = stored.await.map(|stored| stored.sequence);
-                (number, stored.map_err(|error| not_stored(&error)))
+                (number, stored.map_err(|error| store_error(&error)))
             })),
             Err(error) => {
-                let refused = (number, Err(not_stored(&error)));
+                let refused = (number, Err(store_error(&error)));
                 self.publishing.push(Box::pin(std::future::ready(refused)));
             }
         }
@@ -342,22 +342,22 @@ where
                 if let Some(published) = self.outstanding.get_mut(&number) {
                     published.sequence = Some(sequence);
                 }
-                self.complaints.settle(&self.nats.connection, "the NATS server works again");
+                self.warnings.resolve(&self.nats.connection, "the NATS server is working again");
             }
             Err(error) => {
-                // It may come twice, which does no harm.
+                // If it was stored after all, its second result is ignored.
                 self.outstanding.remove(&number);
                 self.next = self.next.min(number);
-                self.pause_until = Instant::now() + REFUSED;
-                self.complain(format!("cannot publish units: {error}; trying again"));
+                self.pause_until = Instant::now() + REFUSED_PAUSE;
+                self.warn(format!("cannot publish units: {error}; trying again"));
             }
         }
     }
 
-    /// Says what the server refuses. A server that is away has been mentioned already.
-    fn complain(&mut self, message: String) {
+    /// Warns about an error of the server. A lost connection has already been logged.
+    fn warn(&mut self, message: String) {
         if self.bus.is_connected() {
-            self.complaints.say(&self.nats.connection, message);
+            self.warnings.warn(&self.nats.connection, message);
         }
     }
 
@@ -388,17 +388,17 @@ where
             None => digest(&self.encode_unit(number)),
         };
         if head.digest != expected {
-            // A unit of the same number, of a job that was cut differently.
+            // A unit with the same number of a job that was split differently.
             return Ok(ControlFlow::Continue(()));
         }
         match head.status {
-            Status::Done => match self.read(number, body) {
+            Status::Done => match self.decode_output(number, body) {
                 Ok(output) => {
-                    self.begin_check(number, &head.worker, &output).await;
+                    self.start_check(number, &head.worker, &output).await;
                     self.accept(number, output)
                 }
                 Err(reason) => {
-                    let reason = format!("its result of unit {number} is not one: {reason}");
+                    let reason = format!("its result of unit {number} is invalid: {reason}");
                     self.dismiss(head.worker, reason).await?;
                     Ok(ControlFlow::Continue(()))
                 }
@@ -410,7 +410,7 @@ where
             }
             Status::SetAside => {
                 let reason = String::from_utf8_lossy(body).into_owned();
-                self.nats.connection.say(format!("unit {number} is set aside: {reason}"));
+                self.nats.connection.log(format!("unit {number} is set aside: {reason}"));
                 self.set_aside.push((number, reason));
                 self.remaining.remove(&number);
                 self.outstanding.remove(&number);
@@ -419,8 +419,8 @@ where
         }
     }
 
-    /// An output from elsewhere.
-    fn read(&self, number: u64, body: &[u8]) -> Result<W::Output, String> {
+    /// Decodes and verifies an output from another machine.
+    fn decode_output(&self, number: u64, body: &[u8]) -> Result<W::Output, String> {
         let output = W::decode(body)?;
         self.work.verify(&(self.unit)(number), &output)?;
         Ok(output)
@@ -432,13 +432,13 @@ where
         (self.take)(Taken::Output(number, output))
     }
 
-    /// Has a result confirmed if its turn has come: the first one of a worker, and a share of all.
-    async fn begin_check(&mut self, number: u64, worker: &str, output: &W::Output) {
+    /// Has a result confirmed if it is the first one of a worker or belongs to the sampled share.
+    async fn start_check(&mut self, number: u64, worker: &str, output: &W::Output) {
         let share = self.nats.check_share;
         if !self.job.is_repeatable || share == 0.0 || self.confirmed.contains(&number) {
             return;
         }
-        let is_new = self.nats.note_check(W::KIND, worker);
+        let is_new = self.nats.mark_checked(W::KIND, worker);
         if !is_new && draw(&self.id, number) >= share {
             return;
         }
@@ -450,29 +450,29 @@ where
         }
         let body = self.encode_unit(number);
         let head = UnitHead { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
-        // If this fails, the check becomes old and is done here.
+        // If this fails, the check times out and is done locally.
         self.publish(number, frame(&head, &body)).await;
         self.checks.insert(number, Check { worker, fingerprint, since: Instant::now() });
     }
 
     async fn on_check(&mut self, head: &ResultHead, body: &[u8]) -> Result<(), W::Error> {
         if head.status != Status::Done {
-            // The check becomes old and is done here.
+            // The check times out and is done locally.
             return Ok(());
         }
         let Some(check) = self.checks.get(&head.unit) else { return Ok(()) };
         if check.worker == head.worker {
             return Ok(());
         }
-        let fingerprint = match self.read(head.unit, body) {
+        let fingerprint = match self.decode_output(head.unit, body) {
             Ok(output) => W::fingerprint(&output),
             Err(reason) => {
-                let reason = format!("its result of unit {} is not one: {reason}", head.unit);
+                let reason = format!("its result of unit {} is invalid: {reason}", head.unit);
                 return self.dismiss(head.worker.clone(), reason).await;
             }
         };
-        let check = self.checks.remove(&head.unit).expect("it has just been there");
-        self.nats.note_check(W::KIND, &head.worker);
+        let check = self.checks.remove(&head.unit).expect("it has just been found");
+        self.nats.mark_checked(W::KIND, &head.worker);
         if check.fingerprint == fingerprint {
             self.confirm(head.unit);
             return Ok(());
@@ -487,14 +487,14 @@ where
         self.confirmed.insert(number);
     }
 
-    /// Gives up all checks. The workers are still to be checked.
+    /// Drops all pending checks. Their workers still have to be checked.
     fn drop_checks(&mut self) {
         let disputed = self.disputes.drain().filter_map(|(_, dispute)| match dispute {
             Dispute::Check { worker, .. } => Some(worker),
             Dispute::Difference { .. } | Dispute::Failure { .. } => None,
         });
         for worker in self.checks.drain().map(|(_, check)| check.worker).chain(disputed) {
-            self.nats.forget_check(W::KIND, worker);
+            self.nats.unmark_checked(W::KIND, worker);
         }
     }
 
@@ -508,13 +508,13 @@ where
     async fn on_verdict(&mut self, verdict: Verdict<W>) -> Result<ControlFlow<()>, W::Error> {
         let Verdict { number, output } = verdict;
         let Some(dispute) = self.disputes.remove(&number) else {
-            // The collection has been begun again meanwhile.
+            // Collecting has been restarted meanwhile.
             return Ok(ControlFlow::Continue(()));
         };
-        // An error here is one of the work itself.
+        // An error on this machine is an error of the work itself.
         let Some(output) = output? else { return Ok(ControlFlow::Break(())) };
         let fingerprint = W::fingerprint(&output);
-        let differs = format!("its result of unit {number} differs from that of other machines");
+        let differs = format!("its result of unit {number} differs from that of another machine");
         match dispute {
             Dispute::Failure { worker, reason } => {
                 let reason = format!("it failed on unit {number}, which can be computed: {reason}");
@@ -545,12 +545,12 @@ where
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Drops all results of a worker and begins again with those of the others.
+    /// Discards all results of a worker and restarts with those of the others.
     async fn dismiss(&mut self, worker: String, reason: String) -> Result<(), W::Error> {
         if self.dismissed.contains_key(&worker) {
             return Ok(());
         }
-        self.nats.connection.say(format!("{worker} is dismissed: {reason}"));
+        self.nats.connection.log(format!("{worker} is dismissed: {reason}"));
         let subject = format!("{DISMISSED}.{worker}");
         let _ = self.bus.client.publish(subject, reason.clone().into()).await;
         self.workers.remove(&worker);
@@ -558,7 +558,7 @@ where
         self.set_aside.clear();
         self.dismissed.insert(worker, reason);
         let _ = (self.take)(Taken::Restart)?;
-        self.begin().await;
+        self.start_collecting().await;
         Ok(())
     }
 
@@ -569,9 +569,9 @@ where
             return;
         }
         let own = &self.nats.connection.version;
-        if status.version != *own && self.told_versions.insert(status.version.clone()) {
-            self.nats.connection.say(format!(
-                "{} has version {} and cannot help with work of version {own}",
+        if status.version != *own && self.reported_versions.insert(status.version.clone()) {
+            self.nats.connection.log(format!(
+                "{} has version {} and cannot work on jobs of version {own}",
                 status.id, status.version
             ));
         }
@@ -586,7 +586,7 @@ where
         let now = Instant::now();
         let record = &self.record;
         self.workers.values().filter_map(move |(status, heard)| {
-            let is_suitable = now.duration_since(*heard) < SILENCE
+            let is_suitable = now.duration_since(*heard) < WORKER_TIMEOUT
                 && status.version == record.version
                 && status.kinds.contains(&record.kind)
                 && record.arithmetic.as_ref().is_none_or(|needed| *needed == status.arithmetic)
@@ -595,25 +595,25 @@ where
         })
     }
 
-    /// Adapts the window to the workers. If there is none, this process becomes one.
-    fn look_for_workers(&mut self) {
+    /// Adapts the window to the workers. If there are none, starts one in this process.
+    fn adapt_to_workers(&mut self) {
         let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
         self.window = (64 * threads).clamp(MIN_WINDOW, MAX_WINDOW);
         if !self.bus.is_connected() || self.suitable_workers().next().is_some() {
-            self.alone = Duration::ZERO;
+            self.time_without_workers = Duration::ZERO;
             return;
         }
         self.last_busy = Instant::now();
-        let patience = if self.workers.is_empty() { FIRST_WORKER } else { NEXT_WORKER };
-        self.alone += TICK;
-        if self.own_worker_runs || self.alone < patience {
+        let patience = if self.workers.is_empty() { FIRST_WORKER_WAIT } else { NEXT_WORKER_WAIT };
+        self.time_without_workers += TICK;
+        if self.own_worker_runs || self.time_without_workers < patience {
             return;
         }
         self.own_worker_runs = true;
         let Nats { connection, arithmetic, threads, cache, .. } = self.nats;
         let (kind, version) = (W::KIND, &connection.version);
-        connection.say(format!(
-            "no worker of version {version} for {kind} at {}; working here, with {threads} threads",
+        connection.log(format!(
+            "no worker of version {version} for {kind} at {}; computing locally with {threads} threads",
             connection.shown_url()
         ));
         let connection = connection.clone().with_log(Arc::new(|_| {}));
@@ -622,46 +622,46 @@ where
         self.own_worker.start(worker, self.nats.connection.clone());
     }
 
-    /// Publishes units again that the server no longer has, for example because it lost its disk.
-    async fn look_for_lost_units(&mut self) {
+    /// Republishes units that the server no longer has, for example because it lost its disk.
+    async fn republish_lost_units(&mut self) {
         let is_quiet = self.last_result.elapsed() > self.nats.connection.ack_wait / 4;
         if self.outstanding.is_empty() || !is_quiet || !self.publishing.is_empty() {
             return;
         }
         match count(&self.bus.units, &self.units_subject).await {
             Ok(0) => {
-                // A worker may have made the streams again, without the job.
+                // A worker may have recreated the streams, without the job.
                 if store_job(&self.bus, &self.id, &self.record, &self.job).await.is_ok() {
                     self.next = 0;
                     self.outstanding.clear();
                 }
             }
-            Ok(_) => self.look_for_stuck_units().await,
+            Ok(_) => self.reset_stuck_units().await,
             Err(_) => match Bus::open(self.bus.client.clone()).await {
                 Ok(bus) => self.bus = bus,
-                Err(error) => self.complain(format!("{error}; trying again")),
+                Err(error) => self.warn(format!("{error}; trying again")),
             },
         }
     }
 
-    /// A server that was killed can come back with units that it never hands out again.
-    async fn look_for_stuck_units(&mut self) {
+    /// After a crash, a server may have units that it never delivers. Removing the consumer makes
+    /// it deliver them all.
+    async fn reset_stuck_units(&mut self) {
         let idle = self.last_busy.max(self.last_result).elapsed();
         if idle < MAX_IDLE.max(2 * self.nats.connection.ack_wait) {
             return;
         }
         self.last_busy = Instant::now();
         let connection = &self.nats.connection;
-        connection
-            .say("the NATS server does not hand out its units; workers ask for all of them again");
+        connection.log("the NATS server does not deliver its units; resetting its consumer");
         let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);
         if let Err(error) = self.bus.remove_consumer(connection, arithmetic, W::KIND).await {
-            self.complain(format!("{error}; trying again"));
+            self.warn(format!("{error}; trying again"));
         }
     }
 
-    /// Checks that nobody has done are done here.
-    fn look_for_old_checks(&mut self) {
+    /// Does pending checks locally that no worker has done.
+    fn take_over_old_checks(&mut self) {
         let is_old = |check: &Check| check.since.elapsed() > 2 * self.nats.connection.ack_wait;
         let is_alone = self.suitable_workers().count() < 2;
         let is_idle = self.remaining.is_empty();
@@ -673,12 +673,12 @@ where
             .collect();
         for number in old {
             let Check { worker, fingerprint, .. } =
-                self.checks.remove(&number).expect("it has just been there");
+                self.checks.remove(&number).expect("it has just been found");
             self.dispute(number, Dispute::Check { worker, fingerprint });
         }
     }
 
-    async fn beat(&mut self) {
+    async fn send_heartbeat(&mut self) {
         if !self.bus.is_connected() {
             return;
         }
@@ -704,7 +704,7 @@ where
         let _ = self.bus.client.publish(format!("{LIVE_JOBS}.{}", self.id), bytes.into()).await;
     }
 
-    /// Removes the units that are known to be on the server. The others have to be looked for.
+    /// Removes the units whose sequence numbers are known. The others have to be searched for.
     async fn remove_outstanding(&mut self) {
         let published = self.outstanding.drain().filter_map(|(_, published)| published.sequence);
         let published: Vec<u64> = published.collect();
@@ -715,40 +715,40 @@ where
 
     async fn clean_up(&mut self, is_over: bool) {
         if is_over {
-            // Workers that get another unit see that the job has ended.
+            // Workers that still get a unit see that the job has ended.
             let _ = self.bus.jobs.purge(&self.id).await;
         }
-        // The server may store a unit that is on its way after it has removed the others.
-        let _ = timeout(CLEAN_UP / 4, self.until_all_are_published()).await;
+        // Otherwise, the server might store a unit in flight after the others have been removed.
+        let _ = timeout(CLEAN_UP_TIMEOUT / 4, self.wait_until_published()).await;
         self.remove_outstanding().await;
-        let _ = timeout(CLEAN_UP / 2, self.bus.remove_units(&self.units_subject)).await;
+        let _ = timeout(CLEAN_UP_TIMEOUT / 2, self.bus.remove_units(&self.units_subject)).await;
         let left = self.bus.client.subscribe(format!("{LIVE_WORKERS}.*.{LEFT}")).await;
         let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
         if is_over {
-            // A result that is still on its way would stay for days.
+            // Otherwise, a result in flight would be kept for a week.
             if let Ok(left) = left {
-                let _ = timeout(MAX_LEAVING, self.until_all_have_left(left)).await;
+                let _ = timeout(LEAVE_TIMEOUT, self.wait_until_left(left)).await;
             }
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
         }
         let _ = self.bus.client.flush().await;
     }
 
-    async fn until_all_are_published(&mut self) {
+    async fn wait_until_published(&mut self) {
         while let Some((number, stored)) = self.publishing.next().await {
             self.on_published(number, stored);
         }
     }
 
-    /// Waits until all workers have heard that the job has ended.
-    async fn until_all_have_left(&self, mut left: Subscriber) {
-        let mut staying: HashSet<&str> =
+    /// Waits until all workers have confirmed the end of the job.
+    async fn wait_until_left(&self, mut left: Subscriber) {
+        let mut remaining: HashSet<&str> =
             self.suitable_workers().map(|worker| worker.id.as_str()).collect();
-        while !staying.is_empty() {
+        while !remaining.is_empty() {
             let Some(message) = left.next().await else { return };
             if message.payload == self.id {
-                // The subject ends with the worker and that it has left.
-                staying.remove(message.subject.rsplit('.').nth(1).unwrap_or_default());
+                // The subject ends with the worker's id and `left`.
+                remaining.remove(message.subject.rsplit('.').nth(1).unwrap_or_default());
             }
         }
     }
@@ -764,15 +764,15 @@ pub(super) async fn store_job(
     for file in &job.files {
         let name = hash(&file.content);
         if bus.files.info(&name).await.is_err() {
-            bus.files.put(name.as_str(), &mut &file.content[..]).await.map_err(broker)?;
+            bus.files.put(name.as_str(), &mut &file.content[..]).await.map_err(broker_error)?;
         }
     }
     let bytes = serde_json::to_vec(record).expect("records are plain data");
-    bus.jobs.put(id, bytes.into()).await.map_err(broker)?;
+    bus.jobs.put(id, bytes.into()).await.map_err(broker_error)?;
     Ok(())
 }
 
-/// How a collection ended.
+/// Why collecting ended.
 enum End {
     Complete,
     /// The caller needs no more.

@@ -1,4 +1,4 @@
-//! The dispatcher that gives units to the workers at a NATS server.
+//! The dispatcher for the workers at a NATS server.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -14,14 +14,21 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::time::sleep;
 
-use super::bus::{Bus, Patience, broker, connect, until_set};
+use super::bus::{Bus, Retry, broker_error, connect, wait_until_set};
 use super::coordinator::{Caller, Coordinator, Judge, Verdict, store_job};
 use super::messages::JobRecord;
 use super::worker::Worker;
-use super::{Complaints, Connection, host_name, random_text};
+use super::{Connection, Warnings, host_name, random_text};
 use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
 
 /// All workers that are connected to a NATS server.
+///
+/// ```no_run
+/// use claimeven_work::{Connection, Nats};
+///
+/// let connection = Connection::new("nats://127.0.0.1:4222");
+/// let dispatcher = Nats::new(connection, 4, "cache".into()).with_check_share(0.05);
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Nats {
@@ -30,28 +37,28 @@ pub struct Nats {
     pub(super) threads: usize,
     pub(super) check_share: f64,
     pub(super) cache: PathBuf,
-    /// Workers of which a result of some kind has been or is being checked.
+    /// Workers of whom a result has been or is being checked, by kind of work.
     checked: Arc<Mutex<HashSet<(&'static str, String)>>>,
-    /// The connection of all jobs, once the first of them has begun.
+    /// The connection that all jobs share, once the first one has started.
     link: Arc<Mutex<Option<Arc<Link>>>>,
 }
 
 /// A connection and the threads that serve it.
 struct Link {
-    /// `None` at the very end.
+    /// `None` only while it is being dropped.
     runtime: Option<Runtime>,
     client: Client,
 }
 
 impl Link {
     fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().expect("it is there until the end")
+        self.runtime.as_ref().expect("it is taken on drop only")
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // The usual way waits for tasks, which async callers must not do.
+        // Dropping a runtime waits for its tasks, which is not allowed in async callers.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -59,8 +66,8 @@ impl Drop for Link {
 }
 
 impl Nats {
-    /// The workers at a NATS server. If there are none, this process works itself, with this many
-    /// threads.
+    /// The workers at a NATS server. If there are none, this process computes the units with this
+    /// many threads.
     pub fn new(connection: Connection, threads: usize, cache: PathBuf) -> Nats {
         Nats {
             connection,
@@ -73,12 +80,12 @@ impl Nats {
         }
     }
 
-    /// Names the arithmetic of this processor, for the case that it works itself.
+    /// Sets the arithmetic of this processor, in case this process computes the units.
     pub fn with_arithmetic(self, arithmetic: &str) -> Nats {
         Nats { arithmetic: arithmetic.to_owned(), ..self }
     }
 
-    /// Sets the share of the units that a second worker computes again, from 0 to 1.
+    /// Sets the share of units that a second worker recomputes, from 0 to 1.
     pub fn with_check_share(self, share: f64) -> Nats {
         Nats { check_share: share.clamp(0.0, 1.0), ..self }
     }
@@ -111,7 +118,7 @@ impl Dispatcher for Nats {
             let judge = Judge { requests, verdicts: judged };
             let mut coordinator =
                 Coordinator::new(self, work, bus, record, job, caller, judge, &own_worker);
-            // The requests to the judge end with it.
+            // Dropping the coordinator closes the channel to the judge.
             let ended = link.runtime().block_on(async move { coordinator.run().await });
             stop_judge.store(true, Ordering::Relaxed);
             own_worker.end();
@@ -120,16 +127,16 @@ impl Dispatcher for Nats {
     }
 }
 
-/// How long the first job of a command waits for a server that answers but cannot be used, for
+/// How long the first job of a command waits for a server that responds but is not ready, for
 /// example because it has just been started.
-const START: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long it waits for a server that is away.
-const RESTART: Duration = Duration::from_secs(3);
+/// How long it waits for a server that does not respond.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Nats {
-    /// Stores a job on the server; `None` if it is cancelled before. A first job ends with an error if
-    /// the server cannot be used; later ones wait for it.
+    /// Stores a job on the server; `None` if it is cancelled first. The first job fails if the
+    /// server cannot be used; later jobs wait for it.
     fn open(
         &self,
         record: &JobRecord,
@@ -141,7 +148,7 @@ impl Nats {
             let bus = link.runtime().block_on(async {
                 tokio::select! {
                     bus = self.store(&link.client, record, job, None) => Some(bus),
-                    () = until_cancelled(cancel) => None,
+                    () = wait_until_cancelled(cancel) => None,
                 }
             });
             return Ok(bus.transpose()?.map(|bus| (link, bus)));
@@ -150,17 +157,18 @@ impl Nats {
             .worker_threads(1)
             .enable_all()
             .build()
-            .map_err(broker)?;
-        let began = Instant::now();
+            .map_err(broker_error)?;
+        let started = Instant::now();
         let opened = runtime.block_on(async {
             let opened = async {
-                let client = self.connect(began).await?;
-                let bus = Box::pin(self.store(&client, record, job, Some(began + START))).await?;
+                let client = self.connect(started).await?;
+                let bus = Box::pin(self.store(&client, record, job, Some(started + START_TIMEOUT)))
+                    .await?;
                 Ok::<_, WorkError>((client, bus))
             };
             tokio::select! {
                 opened = opened => Some(opened),
-                () = until_cancelled(cancel) => None,
+                () = wait_until_cancelled(cancel) => None,
             }
         });
         let Some((client, bus)) = opened.transpose()? else { return Ok(None) };
@@ -169,14 +177,14 @@ impl Nats {
         Ok(Some((link, bus)))
     }
 
-    /// Remembers that a result of a worker is checked; whether that is new.
-    pub(super) fn note_check(&self, kind: &'static str, worker: &str) -> bool {
+    /// Records that a result of a worker is being checked. Returns whether it is the first one.
+    pub(super) fn mark_checked(&self, kind: &'static str, worker: &str) -> bool {
         let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         checked.insert((kind, worker.to_owned()))
     }
 
-    /// Takes that back, because the check has not been completed.
-    pub(super) fn forget_check(&self, kind: &'static str, worker: String) {
+    /// Reverts that if the check was not completed.
+    pub(super) fn unmark_checked(&self, kind: &'static str, worker: String) {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner).remove(&(kind, worker));
     }
 
@@ -184,13 +192,13 @@ impl Nats {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn connect(&self, began: Instant) -> Result<Client, WorkError> {
+    async fn connect(&self, started: Instant) -> Result<Client, WorkError> {
         let name = format!("{}-{} (coordinator)", host_name(), random_text());
         loop {
-            match connect(&self.connection, &name, Patience::FailAtOnce).await {
-                // A server that is being started again.
+            match connect(&self.connection, &name, Retry::Never).await {
+                // The server is being restarted.
                 Err(WorkError::Broker(reason))
-                    if reason.contains("IO error") && began.elapsed() < RESTART =>
+                    if reason.contains("IO error") && started.elapsed() < RESTART_TIMEOUT =>
                 {
                     sleep(Duration::from_millis(300)).await;
                 }
@@ -199,7 +207,7 @@ impl Nats {
         }
     }
 
-    /// Stores a job, trying again until the deadline.
+    /// Stores a job, retrying until the deadline.
     async fn store(
         &self,
         client: &Client,
@@ -207,7 +215,7 @@ impl Nats {
         job: &Job,
         deadline: Option<Instant>,
     ) -> Result<Bus, WorkError> {
-        let mut complaints = Complaints::default();
+        let mut warnings = Warnings::default();
         loop {
             let stored = async {
                 let bus = Bus::open(client.clone()).await?;
@@ -220,7 +228,7 @@ impl Nats {
                     return Err(error);
                 }
                 Err(error) => {
-                    complaints.say(&self.connection, format!("{error}; trying again"));
+                    warnings.warn(&self.connection, format!("{error}; trying again"));
                     sleep(Duration::from_millis(300)).await;
                 }
             }
@@ -228,14 +236,14 @@ impl Nats {
     }
 }
 
-async fn until_cancelled(cancel: Option<&AtomicBool>) {
+async fn wait_until_cancelled(cancel: Option<&AtomicBool>) {
     match cancel {
-        Some(cancel) => until_set(cancel).await,
+        Some(cancel) => wait_until_set(cancel).await,
         None => std::future::pending().await,
     }
 }
 
-/// The worker of this process, if it had to start one.
+/// The worker in this process, if there was no other.
 #[derive(Default)]
 pub(super) struct OwnWorker {
     stop: Arc<AtomicBool>,
@@ -247,7 +255,7 @@ impl OwnWorker {
         let stop = Arc::clone(&self.stop);
         let thread = thread::spawn(move || {
             if let Err(error) = worker.run(&stop) {
-                connection.say(error);
+                connection.log(error);
             }
         });
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
@@ -262,7 +270,7 @@ impl OwnWorker {
     }
 }
 
-/// Computes units on this machine whose results are disputed, one after another.
+/// Computes disputed units on this machine, one after another.
 fn judge<W: Work>(
     work: &W,
     requests: &std_mpsc::Receiver<(u64, W::Unit)>,

@@ -17,12 +17,12 @@ pub struct Kinds {
 type Open = fn(serde_json::Value, &Files) -> Result<Arc<dyn OpenWork>, String>;
 
 impl Kinds {
-    /// No kinds, on a processor with an arithmetic of this name.
+    /// An empty list, for a processor with this arithmetic.
     pub fn new(arithmetic: &str) -> Kinds {
         Kinds { list: Vec::new(), arithmetic: arithmetic.to_owned() }
     }
 
-    /// The same kinds and one more.
+    /// Adds a kind of work.
     pub fn with<W: Work>(mut self) -> Kinds {
         self.list.push((W::KIND, |parameters, files| {
             Ok(Arc::new(Opened(Arc::new(W::open(parameters, files)?))))
@@ -30,7 +30,7 @@ impl Kinds {
         self
     }
 
-    /// Those of the kinds that have one of the names, or the names that no kind has.
+    /// Keeps only the kinds with these names. Unknown names are an error.
     pub fn only(self, names: &[String]) -> Result<Kinds, String> {
         for name in names {
             if !self.names().contains(&name.as_str()) {
@@ -54,14 +54,14 @@ impl Kinds {
         files: &Files,
     ) -> Result<Arc<dyn OpenWork>, String> {
         let known = self.list.iter().find(|(known, _)| *known == kind);
-        let (_, open) = known.ok_or_else(|| format!("this worker does no '{kind}'"))?;
+        let (_, open) = known.ok_or_else(|| format!("this worker does not support '{kind}'"))?;
         open(parameters, files)
     }
 }
 
 /// Work of any kind.
 pub(crate) trait OpenWork: Send + Sync {
-    /// The work of a thread.
+    /// A thread's state.
     fn thread(&self) -> Box<dyn Compute>;
 }
 

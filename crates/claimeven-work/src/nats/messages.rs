@@ -1,4 +1,4 @@
-//! What coordinators and workers tell each other.
+//! The messages between coordinators and workers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -10,18 +10,18 @@ use sha2::{Digest, Sha256};
 
 use crate::work::Job;
 
-/// The first line of a unit's message; the unit itself follows.
+/// The header line of a unit's message; the unit follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct UnitHead {
     pub(crate) unit: u64,
-    /// The digest of the unit, so that a result is never taken for that of another unit.
+    /// The digest of the unit, so that a result is never mistaken for that of another unit.
     pub(crate) digest: String,
-    /// The worker whose result is checked by computing the unit again; another one must do it.
+    /// If the unit is a check, the worker whose result is checked; another one must compute it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) check_of: Option<String>,
 }
 
-/// The first line of a result's message; the output or the reason follows.
+/// The header line of a result's message; the output or the reason follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ResultHead {
     pub(crate) unit: u64,
@@ -36,13 +36,13 @@ pub(crate) struct ResultHead {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Status {
     Done,
-    /// The worker says that the unit cannot be computed.
+    /// The worker reports that the unit cannot be computed.
     Failed,
-    /// The unit has ended too many workers.
+    /// The unit has crashed too many workers.
     SetAside,
 }
 
-/// A message of a line of JSON and a body.
+/// A message: one line of JSON and a body.
 pub(crate) fn frame(head: &impl Serialize, body: &[u8]) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(head).expect("heads are plain data");
     bytes.push(b'\n');
@@ -68,7 +68,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     hash(bytes)[..16].to_owned()
 }
 
-/// A job in its bucket.
+/// A job as stored in its bucket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JobRecord {
     pub(crate) kind: String,
@@ -92,22 +92,22 @@ impl JobRecord {
         }
     }
 
-    /// The same for the same work, so a coordinator that is started again finds its results.
+    /// Equal work has equal ids, so a restarted coordinator finds its results.
     pub(crate) fn id(&self) -> String {
         digest(&serde_json::to_vec(self).expect("records are plain data"))
     }
 }
 
-/// A worker, as it describes itself every second.
+/// The heartbeat of a worker, sent every second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
-    /// The name of its machine and a random part.
+    /// The host name and a random suffix.
     pub id: String,
     /// Its version.
     pub version: String,
     /// The kinds of work that it does.
     pub kinds: Vec<String>,
-    /// Its arithmetic, on which the results of networks depend.
+    /// Its floating-point arithmetic, on which the results of networks depend.
     pub arithmetic: String,
     /// Its threads.
     pub threads: usize,
@@ -115,7 +115,7 @@ pub struct WorkerStatus {
     pub running: usize,
     /// Units that wait for one of its threads.
     pub waiting: usize,
-    /// Units that it has done.
+    /// Units that it has finished.
     pub done: u64,
     /// Units that it has handed back, because it was stopped or they failed.
     pub handed_back: u64,
@@ -123,34 +123,34 @@ pub struct WorkerStatus {
     pub rate: f64,
     /// Seconds since it was started.
     pub seconds: u64,
-    /// Whether it is about to leave.
+    /// Whether it is shutting down.
     pub is_leaving: bool,
 }
 
-/// A job, as its coordinator describes it every second.
+/// The heartbeat of a job, sent by its coordinator every second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobStatus {
     /// Its id.
     pub id: String,
     /// The kind of work.
     pub kind: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: String,
     /// The version that it needs.
     pub version: String,
-    /// The arithmetic that it needs, if its results depend on that.
+    /// The arithmetic that it needs, if its results depend on it.
     pub arithmetic: Option<String>,
     /// The machine of its coordinator.
     pub host: String,
-    /// All units.
+    /// The number of units.
     pub units: u64,
     /// Units whose result has been accepted.
     pub done: u64,
-    /// Units that workers have or will get next.
+    /// Units that are published and have no result yet.
     pub outstanding: u64,
-    /// Results that arrived a second time.
+    /// Results that arrived more than once.
     pub repeated: u64,
-    /// Units that were computed again to check a worker.
+    /// Units that were recomputed to check a worker.
     pub checked: u64,
     /// Units that were set aside, and why.
     pub set_aside: Vec<(u64, String)>,
@@ -160,15 +160,15 @@ pub struct JobStatus {
     pub rate: f64,
 }
 
-/// Counts events of the last ten seconds.
+/// The rate of events over the last ten seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Rate {
-    /// The counts at the ends of the last seconds.
+    /// The total count at each update.
     marks: VecDeque<(Instant, u64)>,
 }
 
 impl Rate {
-    /// Events per second, given how many there have been so far.
+    /// Events per second, given the total count so far.
     pub(crate) fn update(&mut self, total: u64) -> f64 {
         let now = Instant::now();
         self.marks.push_back((now, total));
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_read_as_they_were_written() {
+    fn messages_round_trip() {
         let head = UnitHead { unit: 7, digest: digest(b"x"), check_of: None };
         let bytes = frame(&head, b"one\ntwo");
         let (read, body) = unframe::<UnitHead>(&bytes).unwrap();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn other_work_has_another_id() {
+    fn different_work_has_a_different_id() {
         let record = JobRecord::new("squares", "1", &Job::new("a", &1));
         assert_eq!(record.id(), JobRecord::new("squares", "1", &Job::new("a", &1)).id());
         assert_ne!(record.id(), JobRecord::new("squares", "2", &Job::new("a", &1)).id());

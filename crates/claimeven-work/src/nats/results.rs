@@ -7,11 +7,11 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::{sleep, timeout};
 
-use super::bus::{Bus, broker};
+use super::bus::{Bus, broker_error};
 use super::messages::{ResultHead, unframe};
 use crate::work::WorkError;
 
-/// The results of a job, in order, through restarts of the server. A task reads them.
+/// The results of a job, in order, read by a task that survives restarts of the server.
 pub(super) struct Results {
     bus: Bus,
     pub(super) subject: String,
@@ -20,7 +20,7 @@ pub(super) struct Results {
 }
 
 pub(super) struct Received {
-    /// How many more there are.
+    /// The number of results after this one.
     pub(super) pending: u64,
     /// `None` for a message that is not a result.
     pub(super) result: Option<(ResultHead, Vec<u8>)>,
@@ -32,7 +32,7 @@ impl Results {
         Results { bus, subject, received, reader: None }
     }
 
-    /// Begins with the first result, again.
+    /// Restarts from the first result.
     pub(super) fn rewind(&mut self) {
         self.stop();
         let (sender, received) = mpsc::channel(1024);
@@ -55,7 +55,7 @@ impl Drop for Results {
 }
 
 async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>) {
-    // The sequence number of the last message, and the time at which the stream was made.
+    // The sequence number of the last message, and the creation time of the stream.
     let (mut last, mut created) = (0, None);
     loop {
         let Ok(info) = bus.results.get_info().await else {
@@ -63,7 +63,7 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
             continue;
         };
         if created.replace(info.created) != Some(info.created) {
-            // The first stream, or one that was made after the server had lost its disk.
+            // The first stream, or a new one because the server has lost its disk.
             last = 0;
         }
         let Ok(consumer) = results_after(&bus, &subject, last).await else {
@@ -74,10 +74,10 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
         if pending == 0 && sender.send(Received { pending, result: None }).await.is_err() {
             return;
         }
-        let Ok(mut messages) = messages_of(&consumer).await else { continue };
-        // After a silence, the server is asked again: when the results of another job are removed, servers
-        // before 2.9.12 can forget to hand out these.
-        while let Ok(Some(Ok(message))) = timeout(MAX_SILENCE, messages.next()).await {
+        let Ok(mut messages) = message_stream(&consumer).await else { continue };
+        // After a timeout, a new consumer is created: when the results of another job are removed,
+        // servers before 2.9.12 may stop delivering these.
+        while let Ok(Some(Ok(message))) = timeout(READ_TIMEOUT, messages.next()).await {
             let Ok(info) = message.info() else { continue };
             let (sequence, pending) = (info.stream_sequence, info.pending);
             let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
@@ -92,8 +92,8 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
     }
 }
 
-/// How long the reader of results waits for the next one before it asks the server again.
-const MAX_SILENCE: Duration = Duration::from_secs(5);
+/// How long to wait for the next result before creating a new consumer.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 async fn results_after(
     bus: &Bus,
@@ -107,10 +107,10 @@ async fn results_after(
         inactive_threshold: Duration::from_mins(1),
         ..pull::Config::default()
     };
-    bus.results.create_consumer(config).await.map_err(broker)
+    bus.results.create_consumer(config).await.map_err(broker_error)
 }
 
-async fn messages_of(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, WorkError> {
+async fn message_stream(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, WorkError> {
     consumer
         .stream()
         .max_messages_per_batch(1000)
@@ -118,5 +118,5 @@ async fn messages_of(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, 
         .heartbeat(Duration::from_secs(1))
         .messages()
         .await
-        .map_err(broker)
+        .map_err(broker_error)
 }

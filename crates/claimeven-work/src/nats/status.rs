@@ -1,4 +1,4 @@
-//! What a fleet is doing.
+//! The status of a fleet.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,47 +12,61 @@ use serde::Serialize;
 use tokio::time::{timeout, timeout_at};
 
 use super::Connection;
-use super::bus::{Bus, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect};
+use super::bus::{Bus, HELLO, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect};
 use super::messages::{JobStatus, WorkerStatus};
 use crate::work::WorkError;
 
 /// The workers and jobs of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FleetStatus {
-    /// The workers that have been heard of in the last seconds.
+    /// The workers that have sent a heartbeat within [`FLEET_SILENCE`].
     pub workers: Vec<WorkerStatus>,
-    /// The jobs whose coordinators have been heard of in the last seconds.
+    /// The jobs whose coordinators have sent a heartbeat within [`FLEET_SILENCE`].
     pub jobs: Vec<JobStatus>,
-    /// Units that the server has, waiting or at a worker.
+    /// Units on the server, waiting or being computed.
     pub units: u64,
-    /// Results that the server keeps for jobs that are not over.
+    /// Results that the server keeps for unfinished jobs.
     pub results: u64,
-    /// The bytes of both.
+    /// The size of both in bytes.
     pub bytes: u64,
 }
 
-/// A worker or coordinator that is not heard of for this long has gone.
+/// A worker or coordinator without a heartbeat for this long is considered gone.
 pub const FLEET_SILENCE: Duration = Duration::from_secs(5);
 
-/// How long everybody has to answer the first question.
-const FIRST_ANSWERS: Duration = Duration::from_millis(750);
+/// How long workers and coordinators have to answer the first request for heartbeats.
+const FIRST_HEARTBEATS: Duration = Duration::from_millis(750);
 
-/// Passes the status of a fleet on every `interval` until `show` breaks. The first comes after
-/// three quarters of a second, in which everybody answers.
+/// Passes the status of a fleet to `show` every `interval` until it breaks. The first status comes
+/// after 750 ms, in which the workers and coordinators answer.
+///
+/// ```no_run
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+///
+/// use claimeven_work::{Connection, watch_fleet};
+///
+/// let connection = Connection::new("nats://127.0.0.1:4222");
+/// watch_fleet(&connection, Duration::from_secs(1), |status| {
+///     println!("{} workers", status.workers.len());
+///     ControlFlow::Break(())
+/// })?;
+/// # Ok::<(), claimeven_work::WorkError>(())
+/// ```
 pub fn watch_fleet(
     connection: &Connection,
     interval: Duration,
     mut show: impl FnMut(&FleetStatus) -> ControlFlow<()>,
 ) -> Result<(), WorkError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(broker)?.block_on(async {
+    runtime.map_err(broker_error)?.block_on(async {
         let name = "claimeven fleet status";
-        let client = connect(connection, name, Patience::FailAtOnce).await?;
+        let client = connect(connection, name, Retry::Never).await?;
         let bus = Bus::open(client.clone()).await?;
         let mut monitor = FleetMonitor::new(client, Some(bus)).await?;
         loop {
             let sighting = monitor.next(interval).await?;
-            // While the server is away, there is nothing new to tell.
+            // While the server is unavailable, there is nothing new to show.
             if sighting.is_connected && sighting.has_streams && show(&sighting.status).is_break() {
                 return Ok(());
             }
@@ -60,12 +74,12 @@ pub fn watch_fleet(
     })
 }
 
-/// Hears what the workers and coordinators of a fleet say.
+/// Listens to the heartbeats of the workers and coordinators of a fleet.
 pub struct FleetMonitor {
     client: Client,
     bus: Option<Bus>,
-    /// When the streams were last looked for in vain.
-    missed_streams: Option<Instant>,
+    /// When reading the streams last failed.
+    streams_failed: Option<Instant>,
     workers: Subscriber,
     jobs: Subscriber,
     known_workers: BTreeMap<String, (WorkerStatus, Instant)>,
@@ -74,51 +88,52 @@ pub struct FleetMonitor {
     next: tokio::time::Instant,
 }
 
-/// What a [`FleetMonitor`] knows at one time.
+/// A snapshot of what a [`FleetMonitor`] knows.
 #[derive(Clone, Debug)]
 pub struct Sighting {
-    /// Whether the NATS server can be reached. If not, the status is the last one that is known.
+    /// Whether the NATS server can be reached. If not, the status is the last known one.
     pub is_connected: bool,
-    /// Whether the streams can be read; otherwise their numbers are 0. The key of this process may not
-    /// allow it.
+    /// Whether the streams can be read; otherwise their numbers are 0. This process may lack the
+    /// permission.
     pub has_streams: bool,
-    /// The workers that have said goodbye since the last sighting.
+    /// The workers that have announced that they are leaving since the last snapshot.
     pub left: Vec<String>,
     /// The workers and jobs.
     pub status: FleetStatus,
 }
 
-/// How long to wait before streams that could not be read are tried again.
+/// How long to wait before trying again to read the streams.
 const RETRY_STREAMS: Duration = Duration::from_secs(20);
-/// How long reading them may take. A server does not answer those whose key does not allow it.
-const STREAMS_PATIENCE: Duration = Duration::from_secs(3);
+/// How long reading them may take. A server does not answer requests that the client's key does not
+/// permit.
+const STREAMS_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl FleetMonitor {
-    /// Begins to listen, under a name that the NATS server shows. A server that is away is waited for in
-    /// the background.
+    /// Starts listening; `name` identifies this process to the NATS server. If the server is
+    /// unavailable, connecting continues in the background.
     pub async fn open(connection: &Connection, name: &str) -> Result<FleetMonitor, WorkError> {
-        let client = connect(connection, name, Patience::UntilConnected).await?;
+        let client = connect(connection, name, Retry::Forever).await?;
         FleetMonitor::new(client, None).await
     }
 
     async fn new(client: Client, bus: Option<Bus>) -> Result<FleetMonitor, WorkError> {
-        let workers = client.subscribe(format!("{LIVE_WORKERS}.*")).await.map_err(broker)?;
-        let jobs = client.subscribe(format!("{LIVE_JOBS}.*")).await.map_err(broker)?;
-        client.publish(HELLO, "".into()).await.map_err(broker)?;
+        let workers = client.subscribe(format!("{LIVE_WORKERS}.*")).await.map_err(broker_error)?;
+        let jobs = client.subscribe(format!("{LIVE_JOBS}.*")).await.map_err(broker_error)?;
+        client.publish(HELLO, "".into()).await.map_err(broker_error)?;
         Ok(FleetMonitor {
             connects: client.statistics().connects.load(Ordering::Relaxed),
             client,
             bus,
-            missed_streams: None,
+            streams_failed: None,
             workers,
             jobs,
             known_workers: BTreeMap::new(),
             known_jobs: BTreeMap::new(),
-            next: tokio::time::Instant::now() + FIRST_ANSWERS,
+            next: tokio::time::Instant::now() + FIRST_HEARTBEATS,
         })
     }
 
-    /// Listens until the next sighting is due, which is `interval` after this one.
+    /// Listens until the next snapshot is due. The one after that is due `interval` later.
     pub async fn next(&mut self, interval: Duration) -> Result<Sighting, WorkError> {
         let mut left = Vec::new();
         loop {
@@ -129,7 +144,7 @@ impl FleetMonitor {
                 }
             });
             match heard.await {
-                Ok(Some(message)) => self.hear(&message.payload, &mut left),
+                Ok(Some(message)) => self.on_heartbeat(&message.payload, &mut left),
                 Ok(None) => return Err(WorkError::Broker("the connection was closed".to_owned())),
                 Err(_) => break,
             }
@@ -138,8 +153,8 @@ impl FleetMonitor {
         let is_connected = self.client.connection_state() == State::Connected;
         let connects = self.client.statistics().connects.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.connects, connects) != connects {
-            // Nobody could be heard for a while.
-            self.missed_streams = None;
+            // Heartbeats were missed.
+            self.streams_failed = None;
             let _ = self.client.publish(HELLO, "".into()).await;
         }
         let now = Instant::now();
@@ -162,7 +177,7 @@ impl FleetMonitor {
         Ok(Sighting { is_connected, has_streams: stored.is_some(), left, status })
     }
 
-    fn hear(&mut self, payload: &[u8], left: &mut Vec<String>) {
+    fn on_heartbeat(&mut self, payload: &[u8], left: &mut Vec<String>) {
         let now = Instant::now();
         if let Ok(status) = serde_json::from_slice::<WorkerStatus>(payload) {
             if status.is_leaving {
@@ -178,7 +193,7 @@ impl FleetMonitor {
 
     /// Units, results and bytes of the streams.
     async fn count_stored(&mut self) -> Option<[u64; 3]> {
-        if self.missed_streams.is_some_and(|missed| missed.elapsed() < RETRY_STREAMS) {
+        if self.streams_failed.is_some_and(|missed| missed.elapsed() < RETRY_STREAMS) {
             return None;
         }
         let count = async {
@@ -190,10 +205,10 @@ impl FleetMonitor {
                 (bus.units.get_info().await.ok()?.state, bus.results.get_info().await.ok()?.state);
             Some([units.messages, results.messages, units.bytes + results.bytes])
         };
-        let stored = timeout(STREAMS_PATIENCE, count).await.ok().flatten();
+        let stored = timeout(STREAMS_TIMEOUT, count).await.ok().flatten();
         if stored.is_none() {
             self.bus = None;
-            self.missed_streams = Some(Instant::now());
+            self.streams_failed = Some(Instant::now());
         }
         stored
     }

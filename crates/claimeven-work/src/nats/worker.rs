@@ -20,28 +20,40 @@ use tokio::sync::{Notify, RwLock};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
-    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect,
-    until_set,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect,
+    wait_until_set,
 };
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
 };
-use super::{Complaints, Connection, process_name, random, random_text};
+use super::{Connection, Warnings, process_name, random, random_text};
 use crate::work::{Files, WorkError};
 
-/// A unit that has been started this often without an end is set aside.
+/// A unit that has been started this often without finishing is set aside.
 const MAX_STARTS: usize = 3;
-/// How long running units may go on after the stop.
-const GRACE: Duration = Duration::from_secs(3);
-/// After the grace period, how long it may take to say good-bye.
-const FAREWELL: Duration = Duration::from_millis(1500);
-/// Jobs, and the tables of their threads, are forgotten after this time without a unit.
-const KEPT: Duration = Duration::from_mins(1);
-/// Units wait at a worker for about this long, so that its threads never do.
-const QUEUED: Duration = Duration::from_millis(50);
+/// How long running units may continue after the stop.
+const GRACE_PERIOD: Duration = Duration::from_secs(3);
+/// How long leaving may take after the grace period.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Jobs, and the tables of their threads, are dropped after this time without a unit.
+const JOB_IDLE_TIME: Duration = Duration::from_mins(1);
+/// A worker queues units for about this much time, so that its threads never wait.
+const QUEUE_TIME: Duration = Duration::from_millis(50);
 
 /// A worker of a fleet.
+///
+/// ```no_run
+/// use std::sync::atomic::AtomicBool;
+///
+/// use claimeven_work::{Connection, Kinds, Worker};
+///
+/// // Each kind of work is added with `Kinds::with`.
+/// let kinds = Kinds::new("any");
+/// let worker = Worker::new(Connection::new("nats://127.0.0.1:4222"), kinds, 4, "cache".into());
+/// worker.run(&AtomicBool::new(false))?;
+/// # Ok::<(), claimeven_work::WorkError>(())
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Worker {
@@ -57,21 +69,21 @@ impl Worker {
         Worker { connection, kinds, threads: threads.max(1), cache }
     }
 
-    /// Works until the flag is set, through lost connections and restarts of the server, or until
-    /// the worker is dismissed. After the flag is set, running units have some seconds to finish; the
+    /// Works until the flag is set or the worker is dismissed; lost connections and restarts of the
+    /// server are survived. Once the flag is set, running units have a few seconds to finish; the
     /// others are handed back.
     pub fn run(&self, stop: &AtomicBool) -> Result<(), WorkError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(broker)?;
+        let runtime = runtime.map_err(broker_error)?;
         let ended = runtime.block_on(self.work(stop));
-        // A unit that does not end must not keep the worker.
+        // A unit that does not end must not keep the worker alive.
         runtime.shutdown_background();
         ended
     }
 
     async fn work(&self, stop: &AtomicBool) -> Result<(), WorkError> {
         let id = process_name();
-        let client = connect(&self.connection, &id, Patience::UntilConnected).await?;
+        let client = connect(&self.connection, &id, Retry::Forever).await?;
         let (finished, mut results) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(id, self.clone(), finished));
         let mut bus = None;
@@ -80,24 +92,27 @@ impl Worker {
                 opened = Bus::open(client.clone()) => match opened {
                     Ok(opened) => bus = Some(opened),
                     Err(error) => {
-                        shared.complain(&client, format!("{error}; trying again"));
+                        shared.warn(&client, format!("{error}; trying again"));
                         pause(stop, Duration::from_millis(500)).await;
                     }
                 },
-                () = until_set(stop) => {}
+                () = wait_until_set(stop) => {}
             }
         }
         let Some(bus) = bus else { return Ok(()) };
-        shared.settle();
+        shared.resolve();
         let list = self.kinds.names().join(", ");
         let host = self.connection.shown_url();
         let (id, threads) = (&shared.id, self.threads);
         let plural = if threads == 1 { "" } else { "s" };
-        self.connection.say(format!("{id}: {threads} thread{plural} for {list} at {host}"));
+        self.connection.log(format!("{id}: {threads} thread{plural} for {list} at {host}"));
         for number in 0..self.threads {
             let shared = Arc::clone(&shared);
             let name = format!("unit-{number}");
-            thread::Builder::new().name(name).spawn(move || shared.compute()).map_err(broker)?;
+            thread::Builder::new()
+                .name(name)
+                .spawn(move || shared.compute())
+                .map_err(broker_error)?;
         }
         for kind in self.kinds.names() {
             for arithmetic in [ANY, &self.kinds.arithmetic] {
@@ -106,10 +121,10 @@ impl Worker {
         }
         tokio::spawn(keep_alive(Arc::clone(&shared)));
         tokio::spawn(listen(Arc::clone(&shared), bus.clone()));
-        tokio::spawn(beat(Arc::clone(&shared), bus.clone()));
+        tokio::spawn(send_heartbeats(Arc::clone(&shared), bus.clone()));
         tokio::select! {
-            () = until_set(stop) => {}
-            () = until_set(&shared.is_dismissed) => {}
+            () = wait_until_set(stop) => {}
+            () = wait_until_set(&shared.is_dismissed) => {}
             () = publish_all(&shared, &bus, &mut results) => {}
         }
         leave(&shared, &bus, &mut results).await;
@@ -128,13 +143,13 @@ struct Shared {
     /// Units that wait for a thread.
     queue: Mutex<VecDeque<Unit>>,
     ready: Condvar,
-    /// All units that are not acknowledged yet, waiting, running or being published.
+    /// All unacknowledged units: waiting, running or being published.
     held: Mutex<HashMap<u64, Arc<Acker>>>,
-    /// Tells that there is room for more.
+    /// Notifies that there is room for more units.
     released: Notify,
     next_key: AtomicU64,
     jobs: Mutex<HashMap<String, Arc<OpenJob>>>,
-    /// Whether jobs that are open or being opened have ended.
+    /// Whether the jobs that are open or being opened have ended.
     ends: Mutex<HashMap<String, Arc<AtomicBool>>>,
     finished: UnboundedSender<Finished>,
     is_leaving: AtomicBool,
@@ -143,17 +158,17 @@ struct Shared {
     running: AtomicUsize,
     done: AtomicU64,
     handed_back: AtomicU64,
-    /// The mean time of a unit, in microseconds; 0 before the first.
+    /// The moving average of the time of a unit, in microseconds; 0 before the first.
     micros: AtomicU64,
-    begun: Instant,
-    complaints: Mutex<Complaints>,
+    started: Instant,
+    warnings: Mutex<Warnings>,
 }
 
 /// A job that the worker has opened.
 struct OpenJob {
     id: String,
     work: Arc<dyn OpenWork>,
-    /// Ends its running units.
+    /// Cancels its running units.
     cancel: Arc<AtomicBool>,
     has_ended: Arc<AtomicBool>,
     /// Held for reading while a result is being stored.
@@ -168,9 +183,9 @@ struct Unit {
     head: UnitHead,
     body: Vec<u8>,
     acker: Arc<Acker>,
-    /// How often the server has handed it out, including this time.
+    /// How often the server has delivered it, including this time.
     delivered: i64,
-    /// The number of its message in the stream.
+    /// The sequence number of its message in the stream.
     sequence: u64,
 }
 
@@ -186,7 +201,7 @@ enum Outcome {
     Cancelled,
 }
 
-/// The starts of a unit that have no end so far.
+/// The starts of a unit that have not finished so far.
 #[derive(Default, Serialize, Deserialize)]
 struct Attempts {
     starts: Vec<Start>,
@@ -195,7 +210,7 @@ struct Attempts {
 #[derive(Serialize, Deserialize)]
 struct Start {
     worker: String,
-    /// What the unit did to the worker, if the worker could still tell.
+    /// The panic message, unless the process crashed.
     error: Option<String>,
 }
 
@@ -219,8 +234,8 @@ impl Shared {
             done: AtomicU64::new(0),
             handed_back: AtomicU64::new(0),
             micros: AtomicU64::new(0),
-            begun: Instant::now(),
-            complaints: Mutex::default(),
+            started: Instant::now(),
+            warnings: Mutex::default(),
         }
     }
 
@@ -230,10 +245,10 @@ impl Shared {
         loop {
             let Some(unit) = self.next_unit(&mut thread) else { return };
             self.running.fetch_add(1, Ordering::Relaxed);
-            let began = Instant::now();
+            let started = Instant::now();
             let computed = panic::catch_unwind(AssertUnwindSafe(|| {
                 if thread.as_ref().is_none_or(|(job, _)| *job != unit.job.id) {
-                    // The old tables are dropped before the new ones are made.
+                    // Drop the old tables before making new ones.
                     thread = None;
                     thread = Some((unit.job.id.clone(), unit.job.work.thread()));
                 }
@@ -243,7 +258,7 @@ impl Shared {
             self.running.fetch_sub(1, Ordering::Relaxed);
             let outcome = match computed {
                 Ok(Ok(Some(output))) => {
-                    self.note_time(began.elapsed());
+                    self.record_time(started.elapsed());
                     Outcome::Done(output)
                 }
                 Ok(Ok(None)) => Outcome::Cancelled,
@@ -253,7 +268,7 @@ impl Shared {
                     Outcome::Panicked(panic_text(&*panic))
                 }
             };
-            // The receiver is gone once the worker has left.
+            // The receiver is dropped once the worker has left.
             if self.finished.send(Finished { unit, outcome }).is_err() {
                 return;
             }
@@ -270,8 +285,10 @@ impl Shared {
             if let Some(unit) = queue.pop_front() {
                 return Some(unit);
             }
-            let (guard, waited) =
-                self.ready.wait_timeout(queue, KEPT).unwrap_or_else(PoisonError::into_inner);
+            let (guard, waited) = self
+                .ready
+                .wait_timeout(queue, JOB_IDLE_TIME)
+                .unwrap_or_else(PoisonError::into_inner);
             queue = guard;
             if waited.timed_out() {
                 *thread = None;
@@ -279,18 +296,18 @@ impl Shared {
         }
     }
 
-    fn note_time(&self, time: Duration) {
+    fn record_time(&self, time: Duration) {
         let (new, old) = (time.as_micros() as u64, self.micros.load(Ordering::Relaxed));
         let mean = if old == 0 { new } else { (7 * old + new) / 8 };
         self.micros.store(mean.max(1), Ordering::Relaxed);
     }
 
-    /// How many units the worker holds at most.
+    /// The maximum number of units that the worker holds.
     fn capacity(&self) -> usize {
         let threads = self.worker.threads;
         match self.micros.load(Ordering::Relaxed) {
             0 => threads,
-            micros => threads * (1 + (QUEUED.as_micros() as u64 / micros).min(256) as usize),
+            micros => threads * (1 + (QUEUE_TIME.as_micros() as u64 / micros).min(256) as usize),
         }
     }
 
@@ -303,7 +320,7 @@ impl Shared {
         self.released.notify_waiters();
     }
 
-    /// Why units of a job do not come to this worker, although it does work of this kind.
+    /// Why this worker cannot compute the units of a job, although it supports this kind of work.
     fn refusal(&self, job: &JobStatus) -> Option<String> {
         let Worker { connection, kinds, .. } = &self.worker;
         let (version, arithmetic) = (&connection.version, &kinds.arithmetic);
@@ -317,19 +334,19 @@ impl Shared {
         Some(format!("it needs the arithmetic '{needed}', this processor has '{arithmetic}'"))
     }
 
-    fn say(&self, message: impl std::fmt::Display) {
-        self.worker.connection.say(message);
+    fn log(&self, message: impl std::fmt::Display) {
+        self.worker.connection.log(message);
     }
 
-    /// Says what the server refuses. A server that is away has been mentioned already.
-    fn complain(&self, client: &Client, message: String) {
+    /// Warns about an error of the server. A lost connection has already been logged.
+    fn warn(&self, client: &Client, message: String) {
         if client.connection_state() == State::Connected {
-            lock(&self.complaints).say(&self.worker.connection, message);
+            lock(&self.warnings).warn(&self.worker.connection, message);
         }
     }
 
-    fn settle(&self) {
-        lock(&self.complaints).settle(&self.worker.connection, "the NATS server works again");
+    fn resolve(&self) {
+        lock(&self.warnings).resolve(&self.worker.connection, "the NATS server is working again");
     }
 
     fn status(&self, rate: &mut Rate) -> WorkerStatus {
@@ -345,7 +362,7 @@ impl Shared {
             done,
             handed_back: self.handed_back.load(Ordering::Relaxed),
             rate: rate.update(done),
-            seconds: self.begun.elapsed().as_secs(),
+            seconds: self.started.elapsed().as_secs(),
             is_leaving: self.is_leaving.load(Ordering::Relaxed),
         }
     }
@@ -358,11 +375,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panic: {}", text.unwrap_or("without a message"))
+    format!("panic: {}", text.unwrap_or("no message"))
 }
 
 async fn pause(stop: &AtomicBool, time: Duration) {
-    let _ = timeout(time, until_set(stop)).await;
+    let _ = timeout(time, wait_until_set(stop)).await;
 }
 
 /// Pulls the units of a kind as long as there is room for them.
@@ -371,11 +388,11 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
     while !shared.is_leaving.load(Ordering::Relaxed) {
         let connection = &shared.worker.connection;
         let Ok(consumer) = bus.consumer(connection, &arithmetic, kind).await else {
-            // Also after the server has lost its data.
+            // This also happens after the server has lost its data.
             sleep(delay).await;
             delay = (2 * delay).min(Duration::from_secs(4));
             if let Err(error) = Bus::open(bus.client.clone()).await {
-                shared.complain(&bus.client, format!("cannot get units: {error}; trying again"));
+                shared.warn(&bus.client, format!("cannot get units: {error}; trying again"));
             }
             continue;
         };
@@ -386,7 +403,7 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
             }
             let room = shared.room();
             if room == 0 {
-                // The timeout is for a release between the question and the wait.
+                // The timeout covers a release between the check and the wait.
                 let _ = timeout(Duration::from_millis(20), shared.released.notified()).await;
                 continue;
             }
@@ -397,9 +414,9 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 .heartbeat(Duration::from_secs(2));
             let Ok(mut messages) = batch.messages().await else { break };
             let (mut is_lost, mut is_empty) = (false, true);
-            let (began, connects) = (Instant::now(), bus.connects());
+            let (started, connects) = (Instant::now(), bus.connects());
             loop {
-                // A server that was started again has forgotten the request.
+                // A restarted server has lost the request.
                 let Ok(message) = timeout(Duration::from_millis(500), messages.next()).await else {
                     is_lost = bus.connects() != connects;
                     if is_lost {
@@ -419,8 +436,8 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 receive(&shared, &bus, &message, acker, delivered, sequence).await;
             }
             if is_lost || is_empty {
-                // A server that has lost its disk no longer has the consumer, and answers at once.
-                if began.elapsed() < Duration::from_millis(500) {
+                // A server that has lost its disk no longer has the consumer and answers immediately.
+                if started.elapsed() < Duration::from_millis(500) {
                     sleep(Duration::from_millis(100)).await;
                 }
                 break;
@@ -440,7 +457,7 @@ async fn receive(
 ) {
     let acker = Arc::new(acker);
     let Some((head, body)) = unframe::<UnitHead>(&message.payload) else {
-        shared.say(format!("a message on {} is not a unit", message.subject));
+        shared.log(format!("a message on {} is not a unit", message.subject));
         let _ = acker.ack_with(AckKind::Term).await;
         return;
     };
@@ -449,8 +466,9 @@ async fn receive(
         return;
     }
     if head.check_of.as_ref() == Some(&shared.id) {
-        // Somebody else has to check this one. If nobody does, the coordinator will. The server hands units
-        // out in turns: after equal pauses, two workers could get their own for ever.
+        // Another worker has to check this one. If none does, the coordinator will. The server
+        // delivers units round-robin: after equal pauses, two workers could get their own units
+        // forever.
         let pause = Duration::from_millis(random() % 100);
         let answer = if delivered < 100 { AckKind::Nak(Some(pause)) } else { AckKind::Term };
         let _ = acker.ack_with(answer).await;
@@ -473,7 +491,7 @@ async fn receive(
             return;
         }
         Err(OpenError::Job(reason)) => {
-            shared.say(format!("job {id}: {reason}"));
+            shared.log(format!("job {id}: {reason}"));
             let failed = ResultHead {
                 unit: head.unit,
                 digest: head.digest,
@@ -492,12 +510,12 @@ async fn receive(
         }
     };
     let unit = Unit { key, job, head, body: body.to_vec(), acker, delivered, sequence };
-    if delivered > 1 && !note_start(shared, bus, &unit).await {
+    if delivered > 1 && !record_start(shared, bus, &unit).await {
         return;
     }
     let mut queue = lock(&shared.queue);
     if unit.delivered > 1 {
-        // Its start has been noted.
+        // Its start has been recorded, so it comes first.
         queue.push_front(unit);
     } else {
         queue.push_back(unit);
@@ -523,23 +541,23 @@ async fn open_job(
         *lock(&job.used) = Instant::now();
         return Ok(Some(Arc::clone(job)));
     }
-    // A job may end while it is being opened. It is removed before its end is announced, so from here
-    // on either the record is missing or the end is noted.
+    // A job may end while it is being opened. It is removed before its end is announced, so from
+    // here on either the record is missing or the end is recorded.
     let has_ended = Arc::clone(lock(&shared.ends).entry(id.to_owned()).or_default());
     let record = bus.jobs.get(id).await.map_err(|_| OpenError::Broker)?;
     let Some(record) = record else { return Ok(None) };
     let record: JobRecord = serde_json::from_slice(&record)
-        .map_err(|error| OpenError::Job(format!("its record cannot be read: {error}")))?;
+        .map_err(|error| OpenError::Job(format!("invalid record: {error}")))?;
     let mut files = Files::new();
     for (name, hash) in &record.files {
         let path = fetch_file(bus, &shared.worker.cache, hash).await?;
         files.insert(name.clone(), path);
     }
-    shared.say(format!("job {id}: {}", record.title));
+    shared.log(format!("job {id}: {}", record.title));
     let kinds = shared.worker.kinds.clone();
     let opened =
         tokio::task::spawn_blocking(move || kinds.open(&record.kind, record.parameters, &files));
-    let work = opened.await.map_err(|_| OpenError::Job("opening it failed".to_owned()))?;
+    let work = opened.await.map_err(|_| OpenError::Job("panic while opening it".to_owned()))?;
     let work = work.map_err(OpenError::Job)?;
     if has_ended.load(Ordering::Relaxed) {
         return Ok(None);
@@ -556,7 +574,7 @@ async fn open_job(
     Ok(Some(Arc::clone(lock(&shared.jobs).entry(id.to_owned()).or_insert(job))))
 }
 
-/// The path of a file in the cache, into which it is downloaded if need be.
+/// The path of a file in the cache, to which it is downloaded if necessary.
 async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, OpenError> {
     let path = cache.join(expected);
     let is_whole = |bytes: &[u8]| hash(bytes) == expected;
@@ -567,7 +585,7 @@ async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, 
     let mut bytes = Vec::new();
     object.read_to_end(&mut bytes).await.map_err(|_| OpenError::Broker)?;
     if !is_whole(&bytes) {
-        return Err(OpenError::Job(format!("the file {expected} is damaged")));
+        return Err(OpenError::Job(format!("file {expected} is corrupt")));
     }
     let failed = |error: std::io::Error| OpenError::Job(format!("{}: {error}", path.display()));
     fs::create_dir_all(cache).map_err(failed)?;
@@ -581,9 +599,9 @@ fn attempts_key(unit: &Unit) -> String {
     format!("{}.{}", unit.job.id, unit.head.unit)
 }
 
-/// Notes that a unit which another worker has not finished is started again. If that has happened too
-/// often, it is set aside; then the answer is no.
-async fn note_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
+/// Records that a unit which another worker has not finished is started again. A unit that has been
+/// started too often is set aside. Returns whether the unit is to be computed.
+async fn record_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
     let key = attempts_key(unit);
     let Ok(known) = bus.attempts.get(&key).await else {
         hand_back(shared, unit, Duration::from_secs(1)).await;
@@ -593,7 +611,7 @@ async fn note_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
         known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     if attempts.starts.len() >= MAX_STARTS {
         let error = attempts.starts.iter().rev().find_map(|start| start.error.clone());
-        let error = error.unwrap_or_else(|| "the process ended".to_owned());
+        let error = error.unwrap_or_else(|| "the process crashed".to_owned());
         let workers: Vec<&str> =
             attempts.starts.iter().map(|start| start.worker.as_str()).collect();
         let reason = format!("{error} (workers {})", workers.join(", "));
@@ -630,7 +648,7 @@ async fn hand_back(shared: &Shared, unit: &Unit, delay: Duration) {
     let _ = unit.acker.ack_with(AckKind::Nak(delay)).await;
 }
 
-/// Publishes results as they come, several at a time.
+/// Publishes results as they arrive, several at a time.
 async fn publish_all(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
     while let Some(finished) = finished.recv().await {
         tokio::spawn(publish(Arc::clone(shared), bus.clone(), finished));
@@ -643,7 +661,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let job = Arc::clone(&unit.job);
     let _storing = job.storing.read().await;
     let (status, body) = match outcome {
-        // Nobody would remove the result.
+        // The result would never be removed.
         Outcome::Done(_) | Outcome::Failed(_) if unit.job.has_ended.load(Ordering::Relaxed) => {
             shared.release(unit.key);
             let _ = unit.acker.ack_with(AckKind::Term).await;
@@ -652,8 +670,8 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         Outcome::Done(output) => (Status::Done, output),
         Outcome::Failed(reason) => (Status::Failed, reason.into_bytes()),
         Outcome::Panicked(error) => {
-            shared.say(format!("unit {} of job {}: {error}", unit.head.unit, unit.job.id));
-            note_panic(&shared, &bus, &unit, error).await;
+            shared.log(format!("unit {} of job {}: {error}", unit.head.unit, unit.job.id));
+            record_panic(&shared, &bus, &unit, error).await;
             hand_back(&shared, &unit, Duration::ZERO).await;
             return;
         }
@@ -682,11 +700,11 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         if unit.job.has_ended.load(Ordering::Relaxed) {
             break;
         }
-        shared.complain(&bus.client, format!("cannot store results: {error}; trying again"));
+        shared.warn(&bus.client, format!("cannot store results: {error}; trying again"));
         sleep(delay).await;
         delay = (2 * delay).min(Duration::from_secs(4));
     }
-    shared.settle();
+    shared.resolve();
     let _ = unit.acker.ack().await;
     shared.release(unit.key);
     shared.done.fetch_add(1, Ordering::Relaxed);
@@ -696,7 +714,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
 }
 
 /// Adds a panic to the starts of a unit.
-async fn note_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
+async fn record_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
     let key = attempts_key(unit);
     let known = bus.attempts.get(&key).await.ok().flatten();
     let mut attempts: Attempts =
@@ -709,7 +727,7 @@ async fn note_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
     let _ = bus.attempts.put(&key, bytes.into()).await;
 }
 
-/// Takes back the start of a unit that is handed back in good order.
+/// Removes the recorded start of a unit that is handed back regularly.
 async fn forget_start(shared: &Shared, bus: &Bus, unit: &Unit) {
     if unit.delivered <= 1 {
         return;
@@ -731,12 +749,14 @@ async fn keep_alive(shared: Arc<Shared>) {
             let _ = acker.ack_with(AckKind::Progress).await;
         }
         let mut jobs = lock(&shared.jobs);
-        jobs.retain(|_, job| Arc::strong_count(job) > 1 || lock(&job.used).elapsed() < KEPT);
+        jobs.retain(|_, job| {
+            Arc::strong_count(job) > 1 || lock(&job.used).elapsed() < JOB_IDLE_TIME
+        });
         lock(&shared.ends).retain(|_, has_ended| Arc::strong_count(has_ended) > 1);
     }
 }
 
-/// Hears about ended jobs and about its own dismissal.
+/// Listens for the end of jobs and for the dismissal of this worker.
 async fn listen(shared: Arc<Shared>, bus: Bus) {
     let Ok(mut ended) = bus.client.subscribe(format!("{ENDED}.*")).await else { return };
     let own = format!("{DISMISSED}.{}", shared.id);
@@ -750,7 +770,7 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
                 if let Some(reason) = shared.refusal(&job)
                     && refused.insert(job.id.clone())
                 {
-                    shared.say(format!("job {} ({}) is left to others: {reason}", job.id, job.title));
+                    shared.log(format!("skipping job {} ({}): {reason}", job.id, job.title));
                 }
             }
             Some(message) = ended.next() => {
@@ -794,8 +814,8 @@ async fn leave_job(shared: Arc<Shared>, bus: Bus, id: String, job: Option<Arc<Op
     let _ = bus.client.publish(subject, id.into()).await;
 }
 
-/// Sends heartbeats, every second and when somebody asks.
-async fn beat(shared: Arc<Shared>, bus: Bus) {
+/// Sends heartbeats, every second and on request.
+async fn send_heartbeats(shared: Arc<Shared>, bus: Bus) {
     let Ok(mut hello) = bus.client.subscribe(HELLO).await else { return };
     let subject = format!("{LIVE_WORKERS}.{}", shared.id);
     let mut rate = Rate::default();
@@ -809,11 +829,11 @@ async fn beat(shared: Arc<Shared>, bus: Bus) {
     }
 }
 
-/// Hands back what waits, lets what runs finish for a while, and publishes it.
+/// Hands back waiting units, gives running ones time to finish, and publishes their results.
 async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
     shared.is_leaving.store(true, Ordering::Relaxed);
     let waiting: Vec<Unit> = lock(&shared.queue).drain(..).collect();
-    // No thread is between its look at the flag and its wait, as it would hold the lock.
+    // No thread is between checking the flag and waiting, as it would hold the lock.
     shared.ready.notify_all();
     for unit in &waiting {
         forget_start(shared, bus, unit).await;
@@ -832,12 +852,12 @@ async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver
         }
     };
     tokio::pin!(is_idle);
-    if timeout(GRACE, &mut is_idle).await.is_err() {
+    if timeout(GRACE_PERIOD, &mut is_idle).await.is_err() {
         for job in lock(&shared.jobs).values() {
             job.cancel.store(true, Ordering::Relaxed);
         }
-        let _ = timeout(FAREWELL / 2, &mut is_idle).await;
-        // What does not listen is handed back all the same.
+        let _ = timeout(LEAVE_TIMEOUT / 2, &mut is_idle).await;
+        // Units that ignore the cancellation are handed back as well.
         let held: Vec<Arc<Acker>> = lock(&shared.held).drain().map(|(_, acker)| acker).collect();
         for acker in held {
             shared.handed_back.fetch_add(1, Ordering::Relaxed);
@@ -847,7 +867,7 @@ async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver
     let status = shared.status(&mut Rate::default());
     let bytes = serde_json::to_vec(&status).expect("a status is plain data");
     let subject = format!("{LIVE_WORKERS}.{}", shared.id);
-    let _ = timeout(FAREWELL / 2, async {
+    let _ = timeout(LEAVE_TIMEOUT / 2, async {
         let _ = bus.client.publish(subject, bytes.into()).await;
         let _ = bus.client.flush().await;
     })

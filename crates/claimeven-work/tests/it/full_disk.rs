@@ -1,4 +1,4 @@
-//! A NATS server that can store nothing more: nothing is lost, and everybody says what is wrong.
+//! A NATS server that runs out of space: nothing is lost, and the logs name the problem.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -6,67 +6,67 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::fleet::{Fleet, LONG, await_workers, collect, expected};
+use super::fleet::{Fleet, TEST_TIMEOUT, await_workers, collect, expected};
 use super::server::{Server, SmallDisk};
-use super::works::{COMPUTED, Mischief};
+use super::works::{COMPUTED, Fault};
 
 /// Waits for a condition.
 fn wait_until(what: &str, fleet: &Fleet, mut is_met: impl FnMut() -> bool) {
-    let began = Instant::now();
+    let started = Instant::now();
     while !is_met() {
-        if began.elapsed() > LONG {
+        if started.elapsed() > TEST_TIMEOUT {
             // The scope of the test would wait for the job.
-            eprintln!("{what}: not in time; {:?}", fleet.said.lock().unwrap());
+            eprintln!("{what}: not in time; {:?}", fleet.log.lock().unwrap());
             std::process::abort();
         }
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Computes 600 units, takes the room away after some of them, and gives it back.
-fn run_out_of_room(
+/// Computes 600 units on a server that runs out of space halfway and gets it back.
+fn run_out_of_space(
     server: &mut Server,
     test: usize,
-    take_room: impl FnOnce(&mut Server),
-    give_room: impl FnOnce(&mut Server),
+    fill: impl FnOnce(&mut Server),
+    free: impl FnOnce(&mut Server),
 ) {
     let (fleet, url) = (Fleet::new(), server.url());
     let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
     await_workers(&url, 2);
-    let slow = |_| Mischief::Sleep(5);
+    let slow = |_| Fault::Sleep(5);
     thread::scope(|scope| {
         let job = scope.spawn(|| collect(&fleet.nats(&url), test, 600, slow));
-        let is_far = |count| move || COMPUTED[test].load(Ordering::Relaxed) >= count;
-        wait_until("the first units", &fleet, is_far(100));
-        take_room(server);
-        wait_until("a complaint", &fleet, || {
-            fleet.has_said("the disk of the NATS server may be full, see its log); trying again")
+        let has_computed = |count| move || COMPUTED[test].load(Ordering::Relaxed) >= count;
+        wait_until("the first units", &fleet, has_computed(100));
+        fill(server);
+        wait_until("a warning", &fleet, || {
+            fleet.has_logged("the disk of the NATS server may be full, see its log); trying again")
         });
         assert!(!job.is_finished());
-        give_room(server);
+        free(server);
         wait_until("the end", &fleet, || job.is_finished());
         assert_eq!(job.join().unwrap().unwrap().0, expected(600));
     });
-    assert!(fleet.has_said("the NATS server works again"), "{:?}", fleet.said);
+    assert!(fleet.has_logged("the NATS server is working again"), "{:?}", fleet.log);
 }
 
 #[test]
-fn a_full_disk_costs_time_alone() {
+fn a_full_disk_only_costs_time() {
     let Some(disk) = SmallDisk::mount(24) else { return };
     let Some(mut server) = Server::start_with("", Some(disk.path())) else { return };
-    run_out_of_room(
+    run_out_of_space(
         &mut server,
         17,
         |_| disk.fill(),
         |server| {
             disk.free();
-            // A server whose disk is full switches JetStream off until it is started again.
+            // A server whose disk is full disables JetStream until it is restarted.
             server.kill_and_restart();
         },
     );
 }
 
-/// Talks to the server as a client does.
+/// A minimal client of the NATS protocol.
 struct Client {
     stream: TcpStream,
     reader: BufReader<TcpStream>,
@@ -90,7 +90,10 @@ impl Client {
         self.send(&format!("PUB {subject} reply {}\r\n{body}\r\n", body.len()));
         loop {
             let mut line = String::new();
-            assert!(self.reader.read_line(&mut line).unwrap() > 0, "the server has gone");
+            assert!(
+                self.reader.read_line(&mut line).unwrap() > 0,
+                "the server closed the connection"
+            );
             if line.starts_with("PING") {
                 self.send("PONG\r\n");
             } else if line.starts_with("MSG ") {
@@ -103,7 +106,7 @@ impl Client {
 }
 
 #[test]
-fn a_full_store_costs_time_alone() {
+fn a_full_store_only_costs_time() {
     let limits = "jetstream { max_memory_store: 1MB, max_file_store: 8MB }";
     let Some(mut server) = Server::start_with(limits, None) else { return };
     let fill = |server: &mut Server| {
@@ -116,7 +119,7 @@ fn a_full_store_costs_time_alone() {
             while !client.request("others", &message).contains("error") {}
         }
     };
-    run_out_of_room(&mut server, 18, fill, |server| {
+    run_out_of_space(&mut server, 18, fill, |server| {
         let purged = Client::connect(server).request("$JS.API.STREAM.PURGE.others", "");
         assert!(purged.contains("\"success\":true"), "{purged}");
     });

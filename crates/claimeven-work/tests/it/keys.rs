@@ -1,4 +1,4 @@
-//! Servers that want to know who is there: TLS, nkeys and credentials.
+//! Authentication: TLS, nkeys and credentials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,12 @@ use claimeven_work::{Connection, WorkError};
 use nkeys::{KeyPair, KeyPairType};
 use serde_json::{Value, json};
 
-use super::fleet::{Fleet, Hand, LONG, collect, expected, none};
+use super::fleet::{Fleet, RunningWorker, TEST_TIMEOUT, collect, expected, no_fault};
 use super::server::Server;
 use super::works::Hashes;
 
-/// A file of the two self-signed certificates for `localhost` that the tests of the server use, too.
+/// A file of one of the two self-signed certificates for `localhost`, which the tests of the server
+/// use, too.
 fn certificate(name: &str) -> PathBuf {
     let folder = "../claimeven-server/tests/it/certificates";
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(name).canonicalize().unwrap()
@@ -36,19 +37,19 @@ fn seed(fleet: &Fleet, name: &str, key: &KeyPair) -> PathBuf {
     write(fleet, name, &format!("{}\n", key.seed().unwrap()))
 }
 
-/// The error of a job that cannot begin.
+/// The error of a job that cannot start.
 fn refusal(fleet: &Fleet, connection: Connection) -> String {
     let nats = fleet.nats_of(connection);
-    match collect(&nats, 19, 3, none) {
+    match collect(&nats, 19, 3, no_fault) {
         Err(WorkError::Broker(reason)) => reason,
         other => panic!("{other:?}"),
     }
 }
 
-fn await_said(fleet: &Fleet, text: &str) {
-    let began = Instant::now();
-    while !fleet.has_said(text) {
-        assert!(began.elapsed() < LONG, "{text}: {:?}", fleet.said.lock().unwrap());
+fn await_log(fleet: &Fleet, text: &str) {
+    let started = Instant::now();
+    while !fleet.has_logged(text) {
+        assert!(started.elapsed() < TEST_TIMEOUT, "{text}: {:?}", fleet.log.lock().unwrap());
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -79,7 +80,7 @@ fn documented_configuration(keys: [&KeyPair; 3]) -> String {
 }
 
 #[test]
-fn the_documented_configuration_lets_in_whom_it_should() {
+fn the_documented_configuration_admits_only_the_right_keys() {
     let [web, coordinator, worker, stranger] = [1, 2, 3, 4].map(|n| key(KeyPairType::User, n));
     let configuration = documented_configuration([&web, &coordinator, &worker]);
     let Some(server) = Server::start_with(&configuration, None) else { return };
@@ -93,39 +94,39 @@ fn the_documented_configuration_lets_in_whom_it_should() {
         [("coordinator.nk", &coordinator), ("worker.nk", &worker), ("stranger.nk", &stranger)]
             .map(|(name, key)| seed(&fleet, name, key));
 
-    // Those who start jobs make the streams.
+    // Coordinators create the streams.
     let first = fleet.nats_of(connection(Some(own.clone()), &trusted));
-    assert_eq!(collect(&first, 19, 20, none).unwrap().0, expected(20));
-    assert!(fleet.has_said("working here"));
-    let hand = worker_with(&fleet, connection(Some(of_worker.clone()), &trusted));
-    await_said(&fleet, "threads for hashes at tls://localhost");
+    assert_eq!(collect(&first, 19, 20, no_fault).unwrap().0, expected(20));
+    assert!(fleet.has_logged("computing locally"));
+    let worker = worker_with(&fleet, connection(Some(of_worker.clone()), &trusted));
+    await_log(&fleet, "threads for hashes at tls://localhost");
     let nats = fleet.nats_of(connection(Some(own.clone()), &trusted)).with_check_share(0.0);
-    fleet.said.lock().unwrap().clear();
-    assert_eq!(collect(&nats, 20, 100, none).unwrap().0, expected(100));
-    assert!(!fleet.has_said("working here"), "{:?}", fleet.said);
-    assert!(!fleet.has_said("Permissions Violation"), "{:?}", fleet.said);
-    hand.stop().unwrap();
+    fleet.log.lock().unwrap().clear();
+    assert_eq!(collect(&nats, 20, 100, no_fault).unwrap().0, expected(100));
+    assert!(!fleet.has_logged("computing locally"), "{:?}", fleet.log);
+    assert!(!fleet.has_logged("Permissions Violation"), "{:?}", fleet.log);
+    worker.stop().unwrap();
 
-    // A worker's key starts no job.
+    // A worker's key cannot start a job.
     let error = refusal(&fleet, connection(Some(of_worker), &trusted));
-    assert!(fleet.has_said("Permissions Violation for Publish"), "{error} {:?}", fleet.said);
+    assert!(fleet.has_logged("Permissions Violation for Publish"), "{error} {:?}", fleet.log);
 
-    // Everything that is wrong is named.
+    // Errors name what is wrong.
     let error = refusal(&fleet, connection(Some(of_stranger.clone()), &trusted));
     let file = of_stranger.display().to_string();
     let expected_error = format!("cannot connect to {url}: authorization violation");
     assert!(
-        error.starts_with(&expected_error) && error.ends_with(&format!("of {file})")),
+        error.starts_with(&expected_error) && error.ends_with(&format!("in {file})")),
         "{error}"
     );
     let error = refusal(&fleet, connection(None, &trusted));
     assert!(error.starts_with(&expected_error) && error.ends_with("(without a key)"), "{error}");
     let wrong = certificate("second.pem");
     let error = refusal(&fleet, connection(Some(own.clone()), &wrong));
-    let named = format!("(trusting the certificates of {})", wrong.display());
+    let named = format!("(trusting the certificates in {})", wrong.display());
     assert!(error.contains("certificate") && error.ends_with(&named), "{error}");
     let error = refusal(&fleet, fleet.connection(&url).with_nkey(Some(own.clone())));
-    assert!(error.ends_with("(trusting the certificates of the system)"), "{error}");
+    assert!(error.ends_with("(trusting the system's certificates)"), "{error}");
     let missing = fleet.folder.path().join("missing");
     let missing_key = refusal(&fleet, connection(Some(missing.clone()), &trusted));
     let missing_authority = refusal(&fleet, connection(Some(own.clone()), &missing));
@@ -134,31 +135,25 @@ fn the_documented_configuration_lets_in_whom_it_should() {
     }
     let nonsense = write(&fleet, "nonsense", "nonsense");
     let error = refusal(&fleet, connection(Some(nonsense.clone()), &trusted));
-    assert!(
-        error.ends_with(&format!("{}: not the seed of an nkey", nonsense.display())),
-        "{error}"
-    );
+    assert!(error.ends_with(&format!("{}: not an nkey seed", nonsense.display())), "{error}");
     let error = refusal(&fleet, connection(Some(own), &nonsense));
-    let named = format!("{}: not a file of certificates", nonsense.display());
+    let named = format!("{}: not a certificate file", nonsense.display());
     assert!(error.ends_with(&named), "{error}");
 
-    // A worker waits, and says why.
-    let hand = worker_with(&fleet, connection(Some(of_stranger), &trusted));
-    await_said(&fleet, &format!("(with the key of {file}); trying again"));
-    hand.stop().unwrap();
-    let hand = worker_with(&fleet, connection(None, &wrong));
-    await_said(
-        &fleet,
-        &format!("(trusting the certificates of {}); trying again", wrong.display()),
-    );
-    hand.stop().unwrap();
+    // A worker keeps trying and logs why.
+    let worker = worker_with(&fleet, connection(Some(of_stranger), &trusted));
+    await_log(&fleet, &format!("(using the key in {file}); trying again"));
+    worker.stop().unwrap();
+    let worker = worker_with(&fleet, connection(None, &wrong));
+    await_log(&fleet, &format!("(trusting the certificates in {}); trying again", wrong.display()));
+    worker.stop().unwrap();
 }
 
-fn worker_with(fleet: &Fleet, connection: Connection) -> Hand {
+fn worker_with(fleet: &Fleet, connection: Connection) -> RunningWorker {
     fleet.worker_of::<Hashes<false>>(connection, 2)
 }
 
-/// A JWT of NATS, signed by a key.
+/// A NATS JWT.
 fn jwt(issuer: &KeyPair, subject: &KeyPair, nats: &Value) -> String {
     let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let head = part(&json!({ "typ": "JWT", "alg": "ed25519-nkey" }));
@@ -171,7 +166,7 @@ fn jwt(issuer: &KeyPair, subject: &KeyPair, nats: &Value) -> String {
     format!("{signed}.{signature}")
 }
 
-/// A file of credentials of a user of an account.
+/// The credentials file of a user of an account.
 fn credentials(fleet: &Fleet, name: &str, account: &KeyPair, user: &KeyPair) -> PathBuf {
     let claims = json!({
         "type": "user", "version": 2, "pub": {}, "sub": {}, "subs": -1, "data": -1, "payload": -1,
@@ -211,22 +206,23 @@ fn decentralised_accounts_and_their_credentials() {
     let connection =
         |file: &Path| fleet.connection(&server.url()).with_credentials(Some(file.into()));
     let good = credentials(&fleet, "good.creds", &account, &user);
-    let _hand = worker_with(&fleet, connection(&good));
-    await_said(&fleet, "threads for hashes at nats://");
+    let _worker = worker_with(&fleet, connection(&good));
+    await_log(&fleet, "threads for hashes at nats://");
     let nats = fleet.nats_of(connection(&good)).with_check_share(0.0);
-    assert_eq!(collect(&nats, 21, 100, none).unwrap().0, expected(100));
-    assert!(!fleet.has_said("working here"), "{:?}", fleet.said);
+    assert_eq!(collect(&nats, 21, 100, no_fault).unwrap().0, expected(100));
+    assert!(!fleet.has_logged("computing locally"), "{:?}", fleet.log);
 
-    // An account that the operator has not signed, a file that is missing, and one that is no such file.
+    // An account that the operator has not signed, a missing file, and a file that has no
+    // credentials.
     let bad = credentials(&fleet, "bad.creds", &other, &user);
     let error = refusal(&fleet, connection(&bad));
-    let named = format!("(with the credentials of {})", bad.display());
+    let named = format!("(using the credentials in {})", bad.display());
     assert!(error.contains("authorization violation") && error.ends_with(&named), "{error}");
     let missing = fleet.folder.path().join("missing");
     let error = refusal(&fleet, connection(&missing));
     assert!(error.contains(&format!("{}: No such file", missing.display())), "{error}");
     let nonsense = write(&fleet, "nonsense", "nonsense");
     let error = refusal(&fleet, connection(&nonsense));
-    let named = format!("{}: not a file of credentials", nonsense.display());
+    let named = format!("{}: not a credentials file", nonsense.display());
     assert!(error.ends_with(&named), "{error}");
 }

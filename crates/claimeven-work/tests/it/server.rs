@@ -1,4 +1,4 @@
-//! A NATS server for a test, a line to it that can be cut, and a small disk.
+//! A NATS server for tests, a proxy whose connections can be cut, and a small disk.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A server with JetStream in a folder of its own.
+/// A server with JetStream in its own folder.
 pub(crate) struct Server {
     program: PathBuf,
     /// Its configuration, and its store unless that is elsewhere.
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     process: Child,
 }
 
-/// The program, unless it is missing: then the test is skipped, aloud.
+/// The program. If it is missing, the test is skipped with a message.
 pub(crate) fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
@@ -57,13 +57,13 @@ impl Server {
         self.port
     }
 
-    /// Kills the server and starts it again with what is on its disk.
+    /// Kills the server and restarts it with the data on its disk.
     pub(crate) fn kill_and_restart(&mut self) {
         self.kill();
         self.process = spawn(&self.program, self.folder.path(), &self.store, self.port);
     }
 
-    /// The same, but its disk is empty.
+    /// The same with an empty disk.
     pub(crate) fn kill_and_lose_disk(&mut self) {
         self.kill();
         std::fs::remove_dir_all(self.store.join("jetstream")).unwrap();
@@ -94,9 +94,9 @@ fn spawn(program: &Path, folder: &Path, store: &Path, port: u16) -> Child {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let began = Instant::now();
+    let started = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(began.elapsed() < Duration::from_mins(1), "the NATS server does not start");
+        assert!(started.elapsed() < Duration::from_mins(1), "the NATS server does not start");
         thread::sleep(Duration::from_millis(20));
     }
     process
@@ -106,7 +106,7 @@ fn spawn(program: &Path, folder: &Path, store: &Path, port: u16) -> Child {
 pub(crate) struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    /// `None` if this process may not mount one, which is said aloud.
+    /// `None`, with a message, if this process may not mount one.
     pub(crate) fn mount(megabytes: u32) -> Option<SmallDisk> {
         let folder = tempfile::tempdir().unwrap();
         let mount = Command::new("mount")
@@ -148,16 +148,17 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A line to a server. While it is cut, nothing passes in either direction, and nobody is told.
-pub(crate) struct Line {
+/// A TCP proxy in front of a server. While it is cut, nothing passes in either direction, and both
+/// ends stay connected.
+pub(crate) struct Proxy {
     port: u16,
     is_cut: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
     sockets: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-impl Line {
-    pub(crate) fn new(server: &Server) -> Line {
+impl Proxy {
+    pub(crate) fn new(server: &Server) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let (port, to) = (listener.local_addr().unwrap().port(), server.port());
@@ -182,7 +183,7 @@ impl Line {
                 }
             }
         });
-        Line { port, is_cut, is_over, sockets }
+        Proxy { port, is_cut, is_over, sockets }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -193,15 +194,15 @@ impl Line {
         self.is_cut.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn mend(&self) {
+    pub(crate) fn restore(&self) {
         self.is_cut.store(false, Ordering::Relaxed);
     }
 }
 
-impl Drop for Line {
+impl Drop for Proxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        self.mend();
+        self.restore();
         for socket in self.sockets.lock().unwrap().iter() {
             let _ = socket.shutdown(Shutdown::Both);
         }

@@ -1,4 +1,4 @@
-//! Kinds of work that are easy to check, and kinds that go wrong.
+//! Work that is easy to check and can go wrong in several ways.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a unit does besides computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Mischief {
+pub(crate) enum Fault {
     #[default]
     None,
     Sleep(u64),
@@ -19,13 +19,13 @@ pub(crate) enum Mischief {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Number {
+pub(crate) struct HashUnit {
     pub(crate) number: u64,
-    pub(crate) mischief: Mischief,
+    pub(crate) fault: Fault,
 }
 
-/// Hashes numbers, with a salt from a file. `LIE` makes a worker that is wrong about every seventh.
-pub(crate) struct Hashes<const LIE: bool> {
+/// Hashes numbers, with a salt from a file. If `FAULTY`, every seventh output is wrong.
+pub(crate) struct Hashes<const FAULTY: bool> {
     pub(crate) salt: u64,
     /// Counts the units that were computed in this process, by the number of the test.
     pub(crate) test: usize,
@@ -39,13 +39,13 @@ pub(crate) static OPENED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
 /// The test whose work takes long to open for the second worker.
 pub(crate) const SLOW_TO_OPEN: usize = 24;
 
-pub(crate) fn truth(salt: u64, number: u64) -> u64 {
+pub(crate) fn correct_hash(salt: u64, number: u64) -> u64 {
     (number + 1).wrapping_mul(salt | 1).rotate_left(17) ^ number
 }
 
-impl<const LIE: bool> Work for Hashes<LIE> {
+impl<const FAULTY: bool> Work for Hashes<FAULTY> {
     const KIND: &'static str = "hashes";
-    type Unit = Number;
+    type Unit = HashUnit;
     type Output = (u64, u64);
     type Thread = u64;
     type Error = WorkError;
@@ -73,14 +73,14 @@ impl<const LIE: bool> Work for Hashes<LIE> {
     fn compute(
         &self,
         count: &mut u64,
-        unit: &Number,
+        unit: &HashUnit,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<(u64, u64)>, WorkError> {
         *count += 1;
         COMPUTED[self.test].fetch_add(1, Ordering::Relaxed);
-        match unit.mischief {
-            Mischief::None => {}
-            Mischief::Sleep(ms) => {
+        match unit.fault {
+            Fault::None => {}
+            Fault::Sleep(ms) => {
                 for _ in 0..ms {
                     if cancel.load(Ordering::Relaxed) {
                         return Ok(None);
@@ -88,12 +88,12 @@ impl<const LIE: bool> Work for Hashes<LIE> {
                     thread::sleep(Duration::from_millis(1));
                 }
             }
-            Mischief::Panic => panic!("unit {} is poison", unit.number),
-            Mischief::Fail => return Err(WorkError::OnlyHere(format!("{} is odd", unit.number))),
+            Fault::Panic => panic!("unit {} is poison", unit.number),
+            Fault::Fail => return Err(WorkError::OnlyHere(format!("{} is odd", unit.number))),
         }
-        let wrong = u64::from(LIE && unit.number % 7 == 3);
+        let wrong = u64::from(FAULTY && unit.number % 7 == 3);
         // The second number differs from thread to thread, as times do.
-        Ok(Some((truth(self.salt, unit.number) + wrong, *count)))
+        Ok(Some((correct_hash(self.salt, unit.number) + wrong, *count)))
     }
 
     fn encode(output: &(u64, u64)) -> Vec<u8> {

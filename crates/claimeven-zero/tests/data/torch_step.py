@@ -120,7 +120,7 @@ def forward(tensors, samples, statistics):
 
 
 def plain(tensors):
-    """Numbers in nine digits, which tell all numbers of single precision apart."""
+    """Numbers in nine digits, enough to distinguish all single-precision numbers."""
     return {name: [float(f"{x:.9g}") for x in tensor.flatten().tolist()]
             for name, tensor in tensors.items()}
 

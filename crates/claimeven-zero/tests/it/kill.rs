@@ -18,7 +18,7 @@ use crate::folder::Folder;
 
 const FOLDER: &str = "CLAIMEVEN_KILLED_RUN";
 const ITERATIONS: u64 = 12;
-/// The report of a process about its progress.
+/// The line with which a process reports its progress.
 const REPORT: &[u8] = b"iteration\n";
 
 /// Iterations of a few milliseconds, most of which are spent writing files.
@@ -47,8 +47,8 @@ fn parameters() -> Parameters {
     parameters
 }
 
-/// Begins or resumes the run in a folder and trains to the last iteration. Reports the start and the
-/// end of each iteration.
+/// Starts or resumes the run in a folder and trains to the last iteration. Reports the start and
+/// the end of each iteration.
 fn train(folder: &Path, report: impl Fn()) {
     report();
     let mut observer = |_: claimeven_zero::Event<'_>| std::ops::ControlFlow::Continue(());
@@ -105,9 +105,9 @@ fn state(folder: &Path) -> RunState {
     RunState { seconds: 0.0, ..serde_json::from_str(&text).unwrap() }
 }
 
-/// The process that the other test starts and kills.
+/// The process that the other tests start and kill.
 #[test]
-#[ignore = "it is started by the other test"]
+#[ignore = "started by the other tests"]
 fn child() {
     if let Ok(folder) = std::env::var(FOLDER) {
         train(folder.as_ref(), || std::io::stderr().write_all(REPORT).unwrap());
@@ -143,16 +143,16 @@ impl Trainer {
 /// The number of kills by the last iteration that was complete.
 type Kills = [u32; ITERATIONS as usize + 1];
 
-/// Kills a run again and again until a process ends before its kill, or at most this often, and compares
-/// what it leaves with the files of an undisturbed run.
+/// Kills a run repeatedly, at most this often or until a process ends before it is killed, and
+/// compares its files with those of an undisturbed run.
 fn kill_and_compare(max_kills: u32, seed: u64, kills: &mut Kills) {
     let (whole, broken) = (Folder::new("unkilled"), Folder::new("killed"));
     let mut undisturbed = Trainer::start(&whole.0);
     assert!(undisturbed.reports());
-    let began = Instant::now();
+    let start = Instant::now();
     while undisturbed.reports() {}
     assert!(undisturbed.process.wait().unwrap().success());
-    let iteration = began.elapsed() / (ITERATIONS as u32 + 1);
+    let iteration = start.elapsed() / (ITERATIONS as u32 + 1);
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..max_kills {
         if !kill_once(&broken.0, iteration, &mut random, kills) {
@@ -184,14 +184,14 @@ fn kill_once(
 ) -> bool {
     let mut trainer = Trainer::start(folder);
     let started = trainer.reports();
-    let began = Instant::now();
+    let start = Instant::now();
     let iterations = random.u32(0..=4).saturating_sub(2);
     if !started || !(0..iterations).all(|_| trainer.reports()) {
         assert!(trainer.process.wait().unwrap().success(), "the run has failed");
         return false;
     }
-    // An iteration takes as long as it takes now.
-    let iteration = if iterations > 0 { began.elapsed() / iterations } else { iteration };
+    // The duration of an iteration under the current load.
+    let iteration = if iterations > 0 { start.elapsed() / iterations } else { iteration };
     thread::sleep(iteration.mul_f64(1.5 * random.f64()));
     // On Unix this is SIGKILL.
     let was_running = trainer.process.try_wait().unwrap().is_none();
@@ -205,7 +205,7 @@ fn kill_once(
     was_running
 }
 
-/// Kills runs this often altogether.
+/// Kills runs this often in total.
 fn kill_runs(total: u32, first_seed: u64) -> Kills {
     let mut kills = Kills::default();
     for seed in first_seed.. {

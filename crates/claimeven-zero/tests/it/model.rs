@@ -50,7 +50,7 @@ fn a_model_is_a_file_a_run_or_one_of_its_iterations() {
     assert_eq!(
         load(&format!("{text}@3")).unwrap_err(),
         format!(
-            "the run in {text} has no network of iteration 3 (3 are kept, of iterations 2 to 12)"
+            "the run in {text} has no network for iteration 3 (3 networks are kept, from iterations 2 to 12)"
         )
     );
     let error = load(&format!("{text}/none")).unwrap_err();

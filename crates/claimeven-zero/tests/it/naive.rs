@@ -91,7 +91,7 @@ impl Naive<'_> {
     }
 
     /// The probabilities of the columns and the expected result.
-    fn judge(&self, position: &Position) -> (Vec<f64>, f64) {
+    fn evaluate(&self, position: &Position) -> (Vec<f64>, f64) {
         let mut tower = relu(self.conv("stem", &self.planes(position), 3));
         for block in 0..self.network.architecture().blocks {
             let inner = relu(self.conv(&format!("block{block}.first"), &tower, 3));
@@ -125,8 +125,8 @@ impl Naive<'_> {
 }
 
 fn relu(planes: Planes) -> Planes {
-    let cut = |plane: Vec<f64>| plane.into_iter().map(|number| number.max(0.0)).collect();
-    planes.into_iter().map(cut).collect()
+    let clip = |plane: Vec<f64>| plane.into_iter().map(|number| number.max(0.0)).collect();
+    planes.into_iter().map(clip).collect()
 }
 
 /// The inputs of a dense layer: cell by cell, all channels of each.
@@ -134,7 +134,7 @@ fn by_cell(planes: &Planes) -> Vec<f64> {
     (0..planes[0].len()).flat_map(|cell| planes.iter().map(move |plane| plane[cell])).collect()
 }
 
-/// A network whose numbers are all different, made by way of its file.
+/// A network whose numbers are all different, made by editing its file.
 fn random_network(architecture: Architecture, random: &mut Rng) -> Network {
     let network = Network::new(architecture, random.u64(..)).unwrap();
     let mut bytes = network.to_bytes();
@@ -195,7 +195,7 @@ fn inference_matches_the_reference_implementation() {
         let mut evaluations = Vec::new();
         Inference::new(&network).evaluate(&positions, &mut evaluations);
         for (position, evaluation) in positions.iter().zip(&evaluations) {
-            let (policy, expected) = naive.judge(position);
+            let (policy, expected) = naive.evaluate(position);
             for (found, policy) in evaluation.policy.iter().zip(&policy) {
                 assert!((f64::from(*found) - policy).abs() < 1e-4, "{evaluation:?} {policy:?}");
             }

@@ -9,7 +9,7 @@ use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Resource
 
 use crate::folder::Folder;
 
-/// A game and a network that learn within seconds.
+/// A game and a network that can be learnt within seconds.
 fn parameters() -> Parameters {
     let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
     let mut parameters = Parameters::ten_minutes(setup);
@@ -36,24 +36,24 @@ fn parameters() -> Parameters {
     parameters
 }
 
-fn go_on(_: Event<'_>) -> ControlFlow<()> {
+fn keep_going(_: Event<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 fn begin(folder: &Folder, parameters: &Parameters, threads: usize) -> Result<Run, RunError> {
-    Run::begin(&folder.0, parameters, None, Resources::new(threads), &mut go_on)
+    Run::begin(&folder.0, parameters, None, Resources::new(threads), &mut keep_going)
 }
 
 fn resume(folder: &Folder, parameters: Option<&Parameters>) -> Result<Run, RunError> {
-    Run::resume(&folder.0, parameters, Resources::new(2), &mut go_on)
+    Run::resume(&folder.0, parameters, Resources::new(2), &mut keep_going)
 }
 
 fn iterate(run: &mut Run) -> Metrics {
-    run.iterate(&mut go_on).unwrap().unwrap()
+    run.iterate(&mut keep_going).unwrap().unwrap()
 }
 
 fn begin_from(folder: &Folder, parameters: &Parameters, other: &Folder) -> Result<Run, RunError> {
-    Run::begin(&folder.0, parameters, Some(&other.0), Resources::new(2), &mut go_on)
+    Run::begin(&folder.0, parameters, Some(&other.0), Resources::new(2), &mut keep_going)
 }
 
 fn files(folder: &Path) -> Vec<String> {
@@ -77,15 +77,15 @@ fn a_run_learns() {
     assert!(last.gate.is_some() && first.gate.is_none());
     assert_eq!(last.state.games, 360);
 
-    // Every network can be loaded, and the best one has its name.
+    // Every network can be loaded, including the best one.
     assert_eq!(files(&folder.0.join("networks")).len(), 6);
     let best = Network::load(&folder.0.join("best.safetensors")).unwrap();
     assert_eq!(best.note("iteration"), Some(&*last.state.best.to_string()));
     // Files that are no longer needed are gone.
     assert_eq!(files(&folder.0.join("learner")).len(), 3);
-    let window = files(&folder.0.join("samples")).len() as u64;
-    assert_eq!(window, 6 + 1 - last.state.buffer_from);
-    assert!(window < 6, "{window}");
+    let buffered = files(&folder.0.join("samples")).len() as u64;
+    assert_eq!(buffered, 6 + 1 - last.state.buffer_from);
+    assert!(buffered < 6, "{buffered}");
 }
 
 #[test]
@@ -100,16 +100,16 @@ fn the_newest_network_is_judged_before_a_stop() {
     }
     assert_eq!((run.state().best, run.state().gated), (1, 1));
     let mut reported = Vec::new();
-    let mut note = |event: Event<'_>| {
+    let mut record = |event: Event<'_>| {
         if let Event::Done(metrics) = event {
             reported.push(*metrics);
         }
-        // Whoever stops waits for the gate.
+        // The gate match is finished even so.
         ControlFlow::Break(())
     };
-    run.finish(&mut note).unwrap();
-    // Another time there is nothing left to judge.
-    run.finish(&mut note).unwrap();
+    run.finish(&mut record).unwrap();
+    // The second time there is nothing left to do.
+    run.finish(&mut record).unwrap();
     let [last] = reported[..] else { panic!("{reported:?}") };
     assert_eq!((last.state.iteration, last.state.best, last.state.gated), (3, 3, 3));
     assert!(last.gate.is_some_and(|gate| gate.wins + gate.draws + gate.losses >= 8), "{last:?}");
@@ -119,7 +119,7 @@ fn the_newest_network_is_judged_before_a_stop() {
     assert_eq!(best.note("iteration"), Some("3"));
     drop(run);
 
-    // A stop that was cut off before its state was written is forgotten.
+    // A stop that was interrupted before its state was written is rolled back.
     let state = folder.0.join("state.json");
     let text = fs::read_to_string(&state).unwrap();
     let text = text.replace("\"best\": 3", "\"best\": 1").replace("\"gated\": 3", "\"gated\": 1");
@@ -129,12 +129,12 @@ fn the_newest_network_is_judged_before_a_stop() {
     assert_eq!((saved[2].gate, saved[2].state.best), (None, 1));
     assert_eq!(Network::load(&folder.0.join("best.safetensors")).unwrap(), *run.best());
     assert_eq!(run.best().note("iteration"), Some("1"));
-    run.finish(&mut go_on).unwrap();
+    run.finish(&mut keep_going).unwrap();
     assert_eq!((run.state().best, run.best().note("iteration")), (3, Some("3")));
 }
 
 #[test]
-fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
+fn an_interrupted_run_resumes_as_if_nothing_had_happened() {
     let (whole, broken) = (Folder::new("whole"), Folder::new("broken"));
     let mut run = begin(&whole, &parameters(), 1).unwrap();
     let expected: Vec<Metrics> = (0..4).map(|_| iterate(&mut run)).collect();
@@ -201,7 +201,7 @@ fn nothing_is_written_to_a_nearly_full_disk() {
     let folder = Folder::new("full");
     drop(begin(&folder, &parameters(), 1).unwrap());
     let resources = Resources { keep_free: u64::MAX / 2, ..Resources::new(1) };
-    let error = Run::resume(&folder.0, None, resources, &mut go_on).err().unwrap();
+    let error = Run::resume(&folder.0, None, resources, &mut keep_going).err().unwrap();
     assert!(matches!(error, RunError::Disk { .. }), "{error}");
     assert!(error.to_string().contains("too little free disk space: "), "{error}");
 }
@@ -279,14 +279,14 @@ fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
     for _ in 0..3 {
         iterate(&mut run);
     }
-    let window = files(&small.0.join("samples")).len();
+    let buffered = files(&small.0.join("samples")).len();
 
     let mut wider = parameters();
     wider.architecture.channels = 16;
     let mut run = begin_from(&large, &wider, &small).unwrap();
-    let learnt: Vec<Metrics> = (0..window).map(|_| iterate(&mut run)).collect();
+    let learnt: Vec<Metrics> = (0..buffered).map(|_| iterate(&mut run)).collect();
     assert!(learnt.iter().all(|metrics| metrics.new_samples > 0 && metrics.state.games == 0));
-    assert!(learnt[window - 1].policy_loss < learnt[0].policy_loss, "{learnt:?}");
+    assert!(learnt[buffered - 1].policy_loss < learnt[0].policy_loss, "{learnt:?}");
     assert_eq!(files(&large.0.join("inherited")), [""; 0]);
     assert_eq!(iterate(&mut run).state.games, 60);
     let last = run.player().clone();
@@ -296,7 +296,7 @@ fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
     iterate(&mut run);
     drop(run);
     let mut run = resume(&again, Some(&wider)).unwrap();
-    for _ in 0..window {
+    for _ in 0..buffered {
         iterate(&mut run);
     }
     assert_eq!(*run.player(), last);
