@@ -320,7 +320,7 @@ test("a review of a large board judges only the moves that could be solved", asy
 const bestMove = (page, moves) =>
   page.evaluate(
     (moves) =>
-      fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) })
+      fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, thorough: true }) })
         .then((answer) => answer.json())
         .then((result) => result.best[0]),
     moves,
@@ -359,7 +359,7 @@ test("puzzles: easiest first, played out to the win, stored, filtered by theme",
     line += best;
     if (move === double.discs) break;
     await eventually("the defence has answered", async () => (await discs(page)) === line.length + 1);
-    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((result) => result.pv[0]), line);
+    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, thorough: true }) }).then((reply) => reply.json()).then((result) => result.pv[0]), line);
     line += answer;
   }
   await page.getByText("Solved! Four in a row.").waitFor();

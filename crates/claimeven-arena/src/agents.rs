@@ -352,7 +352,8 @@ fn timed(settings: &Settings) -> Built {
 }
 
 fn zero(settings: &Settings) -> Built {
-    let unsuited = |reason| AgentError::Unsuited { agent: "zero", setup: settings.setup, reason };
+    let unsuited =
+        |reason| AgentError::Unsupported { agent: "zero", setup: settings.setup, reason };
     let network = match settings.text("model") {
         None => embedded_network(settings.setup).map_err(|error| unsuited(error.to_string()))?,
         Some(text) => {

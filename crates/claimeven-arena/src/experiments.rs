@@ -40,7 +40,7 @@ pub struct Experiment {
     pub origin: Origin,
     /// Whether it counts and times single searches, which always run on this machine. Other
     /// experiments distribute games and positions to other machines if there are any.
-    pub runs_here: bool,
+    pub runs_locally: bool,
     run: fn(&Lab) -> Result<Finding, ExperimentError>,
 }
 
@@ -188,7 +188,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "Any depth beats random",
         claim: "A search of any depth, with any evaluation, beats a player who moves at random.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: matches::beats_random,
     },
     Experiment {
@@ -196,7 +196,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "A higher depth beats a lower one",
         claim: "Of two searches with the same evaluation, the deeper one wins the match.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: matches::deeper_wins,
     },
     Experiment {
@@ -205,7 +205,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "When a player meets itself on the empty board, the player who moves first wins \
                 more often.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: matches::first_mover,
     },
     Experiment {
@@ -214,7 +214,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Minimax players play the same games again and again, so that only distinct games \
                 are worth listing.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: matches::repeats,
     },
     Experiment {
@@ -223,7 +223,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Depths 1, 3 and 5, or 2, 4 and 6, make three difficulties, each of which beats the \
                 one below.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: matches::difficulties,
     },
     Experiment {
@@ -232,7 +232,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Alpha-beta finds the value and the move of minimax at the same depth; so does \
                 MTD(f).",
         origin: Origin::Older,
-        runs_here: true,
+        runs_locally: true,
         run: searches::same_value,
     },
     Experiment {
@@ -241,7 +241,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Alpha-beta visits fewer nodes and takes less time than minimax, and saves more the \
                 deeper it looks.",
         origin: Origin::Older,
-        runs_here: true,
+        runs_locally: true,
         run: searches::pruning,
     },
     Experiment {
@@ -249,7 +249,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "How deep is reasonable",
         claim: "More than 4 plies without pruning, or 6 with it, take unreasonably long.",
         origin: Origin::Older,
-        runs_here: true,
+        runs_locally: true,
         run: searches::patience,
     },
     Experiment {
@@ -258,7 +258,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "MTD(f) is the best classical choice: it takes less time and fewer leaves than \
                 alpha-beta.",
         origin: Origin::Older,
-        runs_here: true,
+        runs_locally: true,
         run: searches::mtdf,
     },
     Experiment {
@@ -267,7 +267,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "At equal depth every evaluation of unfinished games is better than none \
                 (`terminal`).",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: tournaments::evaluations,
     },
     Experiment {
@@ -275,7 +275,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "AlphaZero against minimax",
         claim: "A network that learnt from games against itself loses to minimax of depth 4.",
         origin: Origin::Older,
-        runs_here: false,
+        runs_locally: false,
         run: alphazero::against_minimax,
     },
     Experiment {
@@ -283,7 +283,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "Who gives away what, and when",
         claim: "The more a player searches, the fewer wins and draws it gives away.",
         origin: Origin::Ours,
-        runs_here: false,
+        runs_locally: false,
         run: exact::errors,
     },
     Experiment {
@@ -291,7 +291,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "The ladder of levels",
         claim: "Each of the ten levels beats the one below, and gives away less.",
         origin: Origin::Ours,
-        runs_here: false,
+        runs_locally: false,
         run: tournaments::ladder,
     },
 ];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup, mix_key};
-use claimeven_work::{DispatchOf, Local, Taken};
+use claimeven_work::{DispatchEvent, DynDispatcher, Local};
 
 use crate::external::EnginePool;
 use crate::game::{MatchError, Pairing, TimeControl, play_opening};
@@ -205,7 +205,7 @@ impl<'a> Match<'a> {
     /// match restarts with the games of the others.
     pub fn resume_on(
         &self,
-        dispatcher: &dyn DispatchOf<Games>,
+        dispatcher: &dyn DynDispatcher<Games>,
         played: impl IntoIterator<Item = GameRecord>,
         mut report: impl FnMut(MatchEvent<'_>),
     ) -> Result<MatchStatus, MatchError> {
@@ -242,8 +242,8 @@ impl<'a> Match<'a> {
             self.cancel.as_deref(),
             &mut |taken| {
                 let (pair, new) = match taken {
-                    Taken::Output(pair, new) => (pair, new),
-                    Taken::Restart => {
+                    DispatchEvent::Output(pair, new) => (pair, new),
+                    DispatchEvent::Restart => {
                         (status, seen) = (MatchStatus::default(), HashSet::new());
                         waiting.clear();
                         counted = self.first_pair;

@@ -76,7 +76,7 @@ pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
 pub use move_units::{ChosenMove, MoveRequest, Moves};
-pub use network_units::{ExamAnswers, GateGames};
+pub use network_units::{ExamEvaluations, GateGames};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
@@ -89,7 +89,7 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
-pub use self_play_units::{FleetPlayer, SelfPlayGames, SelfPlayOutput};
+pub use self_play_units::{FleetTraining, SelfPlayGames, SelfPlayOutput};
 pub use strength::{
     EvaluateError, LineError, RandomPositions, Rate, Strength, TestSet, TestSetError, evaluate,
     evaluate_on,

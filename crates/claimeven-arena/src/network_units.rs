@@ -108,20 +108,20 @@ impl Work for GateGames {
 }
 
 /// The positions of an exam, evaluated by a network.
-pub struct ExamAnswers {
+pub struct ExamEvaluations {
     network: Network,
     inference: Inference,
     exam: Exam,
     simulations: u32,
 }
 
-impl ExamAnswers {
-    pub(crate) fn new(network: Network, exam: Exam, simulations: u32) -> ExamAnswers {
-        ExamAnswers { inference: Inference::new(&network), network, exam, simulations }
+impl ExamEvaluations {
+    pub(crate) fn new(network: Network, exam: Exam, simulations: u32) -> ExamEvaluations {
+        ExamEvaluations { inference: Inference::new(&network), network, exam, simulations }
     }
 }
 
-impl Work for ExamAnswers {
+impl Work for ExamEvaluations {
     const KIND: &'static str = "exam";
     type Unit = Range<usize>;
     type Output = Vec<ExamPoint>;
@@ -135,11 +135,11 @@ impl Work for ExamAnswers {
         Ok(Job { files, arithmetic, ..Job::new(title, &self.simulations) })
     }
 
-    fn open(parameters: serde_json::Value, files: &Files) -> Result<ExamAnswers, String> {
+    fn open(parameters: serde_json::Value, files: &Files) -> Result<ExamEvaluations, String> {
         let simulations = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
         let network = read_network(files, NEW)?;
         let exam = Exam::from_bytes(&read(files, EXAM)?, network.setup());
-        Ok(ExamAnswers::new(network, exam.map_err(|error| error.to_string())?, simulations))
+        Ok(ExamEvaluations::new(network, exam.map_err(|error| error.to_string())?, simulations))
     }
 
     fn thread(&self) {}

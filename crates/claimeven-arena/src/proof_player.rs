@@ -26,13 +26,13 @@ impl ProofPlayer {
             return Ok(ProofPlayer { proof: Arc::new(proof) });
         }
         let reason = format!("the proof is about {}", proof.claim().setup);
-        Err(AgentError::Unsuited { agent: "proof", setup, reason })
+        Err(AgentError::Unsupported { agent: "proof", setup, reason })
     }
 
     /// A player with the embedded proof of a setup.
     pub(crate) fn embedded(setup: Setup) -> Result<ProofPlayer, AgentError> {
         let reason = "no embedded proof for this game; use file=FILE".to_owned();
-        let missing = AgentError::Unsuited { agent: "proof", setup, reason };
+        let missing = AgentError::Unsupported { agent: "proof", setup, reason };
         embedded_proof(setup).map(|proof| ProofPlayer { proof }).ok_or(missing)
     }
 }

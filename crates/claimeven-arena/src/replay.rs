@@ -103,7 +103,7 @@ impl GameRecord {
         let players = [first.as_ref(), second.as_ref()];
         let is_timed = self.time_control.is_some();
         let agents = build_players(setup, players, self.seed, is_timed);
-        let mut agents = agents.map_err(Fault::Unsuited)?;
+        let mut agents = agents.map_err(Fault::Unsupported)?;
         let mut again = Game::new(setup);
         let mut chosen = 0;
         for (ply, &recorded) in game.moves().iter().enumerate() {
@@ -169,7 +169,7 @@ pub enum Fault {
     /// A player's agent text is invalid.
     Agent(SpecError),
     /// A player cannot play the game.
-    Unsuited(AgentError),
+    Unsupported(AgentError),
     /// A player does not choose the recorded move again.
     Choice {
         /// The number of the move, from 1.
@@ -223,7 +223,7 @@ impl fmt::Display for Fault {
                 write!(f, "result: the scores are {right:?}, not {recorded:?}")
             }
             Fault::Agent(error) => write!(f, "players: {error}"),
-            Fault::Unsuited(error) => write!(f, "players: {error}"),
+            Fault::Unsupported(error) => write!(f, "players: {error}"),
             Fault::Choice { number, mover, recorded, choice: Ok(column) } => {
                 write!(f, "move {number}: player {} chooses {column}, not {recorded}", mover + 1)
             }
@@ -239,7 +239,7 @@ impl std::error::Error for RecordError {
         match &self.fault {
             Fault::Move { reason: Some(error), .. } => Some(error),
             Fault::Agent(error) => Some(error),
-            Fault::Unsuited(error) | Fault::Choice { choice: Err(error), .. } => Some(error),
+            Fault::Unsupported(error) | Fault::Choice { choice: Err(error), .. } => Some(error),
             _ => None,
         }
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claimeven_game::Position;
-use claimeven_work::{Dispatcher, File, Files, Job, Taken, Work, WorkError, run_in_order};
+use claimeven_work::{DispatchEvent, Dispatcher, File, Files, Job, Work, WorkError, run_in_order};
 use claimeven_zero::{
     Exam, ExamPoint, Gate, GatePair, Inference, Network, SelfPlayBatch, SelfPlayParameters,
     SelfPlayProgress, TrainingMachines, play_games,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::network_units::{ExamAnswers, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
+use crate::network_units::{ExamEvaluations, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
 
 /// Games of a network against itself. A unit is a range of game numbers.
 pub struct SelfPlayGames {
@@ -112,12 +112,12 @@ impl Work for SelfPlayGames {
 
 /// The machines of a dispatcher as players of a training run.
 #[derive(Clone, Debug)]
-pub struct FleetPlayer<D> {
+pub struct FleetTraining<D> {
     /// The machines.
     pub machines: D,
 }
 
-impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
+impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
     fn play(
         &self,
         network: &Network,
@@ -139,11 +139,11 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
         let mut parts = BTreeMap::new();
         let played = self.machines.run(&work, 0..units, unit, Some(&progress.cancel), |taken| {
             match taken {
-                Taken::Output(number, SelfPlayOutput { batch, .. }) => {
+                DispatchEvent::Output(number, SelfPlayOutput { batch, .. }) => {
                     progress.games.fetch_add(batch.games, Ordering::Relaxed);
                     parts.insert(number, batch);
                 }
-                Taken::Restart => {
+                DispatchEvent::Restart => {
                     progress.games.store(0, Ordering::Relaxed);
                     parts.clear();
                 }
@@ -173,10 +173,10 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
         let (mut waiting, mut pairs) = (BTreeMap::new(), Vec::new());
         let played = self.machines.run(&work, 0..chunks.len() as u64, unit, None, |taken| {
             match taken {
-                Taken::Output(number, results) => {
+                DispatchEvent::Output(number, results) => {
                     waiting.insert(number * PAIRS_AT_ONCE as u64, results);
                 }
-                Taken::Restart => {
+                DispatchEvent::Restart => {
                     waiting.clear();
                     pairs.clear();
                 }
@@ -199,7 +199,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
         network: &Network,
         simulations: u32,
     ) -> Result<Option<Vec<ExamPoint>>, String> {
-        let work = ExamAnswers::new(network.clone(), exam.clone(), simulations);
+        let work = ExamEvaluations::new(network.clone(), exam.clone(), simulations);
         let units = exam.len().div_ceil(POSITIONS_AT_ONCE);
         let unit = |number: u64| {
             let start = number as usize * POSITIONS_AT_ONCE;

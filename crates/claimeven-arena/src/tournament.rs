@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Game, mix_key};
 use claimeven_solver::Limits;
-use claimeven_work::{Dispatcher, Local, Taken, run_jobs};
+use claimeven_work::{DispatchEvent, Dispatcher, Local, run_jobs};
 
 use crate::game::{MatchError, Pairing, play_game_watched};
 use crate::game_units::{Games, PlannedGame};
@@ -124,7 +124,7 @@ impl<'a> Tournament<'a> {
             None,
             |taken| {
                 let kept = match taken {
-                    Taken::Output(number, records) => {
+                    DispatchEvent::Output(number, records) => {
                         let number = number as usize;
                         records.into_iter().try_for_each(|record| {
                             let record = self.with_names(number, record);
@@ -136,7 +136,7 @@ impl<'a> Tournament<'a> {
                             Ok(())
                         })
                     }
-                    Taken::Restart => {
+                    DispatchEvent::Restart => {
                         results = at_start.clone();
                         report(&results);
                         journal.as_mut().map_or(Ok(()), |journal| journal.truncate(length))
@@ -203,7 +203,7 @@ impl<'a> Tournament<'a> {
             |number| vec![self.planned(number as usize)],
             Some(cancel),
             |taken| match taken {
-                Taken::Output(number, records) => {
+                DispatchEvent::Output(number, records) => {
                     for record in records {
                         let record = self.with_names(number as usize, record);
                         self.add_to(&mut results, number as usize, &record);
@@ -213,7 +213,7 @@ impl<'a> Tournament<'a> {
                     }
                     Ok(Continue(()))
                 }
-                Taken::Restart => {
+                DispatchEvent::Restart => {
                     results = at_start.clone();
                     Ok(take(TournamentProgress::Restart, &results))
                 }

@@ -172,7 +172,7 @@ fn books() {
         }
         let Ok(book) = Book::from_bytes(&input) else { return false };
         for position in &positions {
-            let _ = (book.get(position), book.holds(position));
+            let _ = (book.get(position), book.contains(position));
         }
         true
     });

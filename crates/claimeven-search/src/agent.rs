@@ -403,7 +403,7 @@ pub enum AgentError {
     /// The game is over.
     GameOver,
     /// The player does not support the setup.
-    Unsuited {
+    Unsupported {
         /// The player.
         agent: &'static str,
         /// The setup.
@@ -424,7 +424,7 @@ impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AgentError::GameOver => f.write_str("the game is over"),
-            AgentError::Unsuited { agent, setup, reason } => {
+            AgentError::Unsupported { agent, setup, reason } => {
                 write!(f, "{agent} cannot play {setup}: {reason}")
             }
             AgentError::Failed { reason } => f.write_str(reason),

@@ -61,7 +61,7 @@ impl Perfect {
             Ruleset::Lines,
             setup.cells()
         );
-        Err(AgentError::Unsuited { agent: "perfect", setup, reason })
+        Err(AgentError::Unsupported { agent: "perfect", setup, reason })
     }
 
     /// The value of a move for the player who made it, given the position after it, and the nodes

@@ -173,12 +173,12 @@ impl Admin {
             && let Err(error) = std::fs::metadata(file)
         {
             return Err(ServerError::Database {
-                database: config.database_shown(),
+                database: config.redacted_database(),
                 reason: error.to_string(),
             });
         }
         let named = |error: StoreError| ServerError::Database {
-            database: config.database_shown(),
+            database: config.redacted_database(),
             reason: error.to_string(),
         };
         let mut connection = store::connect(&config.database).await.map_err(named)?;

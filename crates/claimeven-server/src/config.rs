@@ -267,16 +267,16 @@ impl Config {
     /// ```
     /// let mut config = claimeven_server::Config::default();
     /// config.database = "postgres://user:p@ss@host/games?password=secret".to_owned();
-    /// assert_eq!(config.database_shown(), "postgres://user:…@host/games");
+    /// assert_eq!(config.redacted_database(), "postgres://user:…@host/games");
     /// ```
-    pub fn database_shown(&self) -> String {
+    pub fn redacted_database(&self) -> String {
         without_password(&self.database)
     }
 
     /// The settings as a TOML file, without secrets.
     pub fn to_toml(&self) -> Result<String, String> {
         let secret = if self.secret.is_empty() { "" } else { HIDDEN };
-        let (secret, database) = (secret.to_owned(), self.database_shown());
+        let (secret, database) = (secret.to_owned(), self.redacted_database());
         let nats: Vec<String> = self.nats.split(',').map(without_password).collect();
         let nats = nats.join(",");
         toml::to_string(&Config { database, secret, nats, ..self.clone() }).map_err(one_line)

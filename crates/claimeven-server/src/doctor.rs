@@ -54,7 +54,7 @@ pub async fn doctor(config: &Config) -> Vec<Finding> {
 }
 
 /// Asks the server at the configured address whether it is ready.
-pub async fn ask_readiness(config: &Config) -> Finding {
+pub async fn check_readiness(config: &Config) -> Finding {
     let (status, message) = match readiness(config).await {
         Ok(response) if response.starts_with("HTTP/1.1 200") => {
             (Fine, "the server is ready".to_owned())
@@ -151,7 +151,7 @@ fn is_readable_by_others(_: &Path) -> bool {
 async fn check_database(config: &Config, findings: &mut Findings) -> bool {
     const NAME: &str = "database";
     const TIMEOUT: Duration = Duration::from_secs(10);
-    let shown = config.database_shown();
+    let shown = config.redacted_database();
     if let Some(file) = config.database_file()
         && !Path::new(file).exists()
     {

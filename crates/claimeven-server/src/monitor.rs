@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{Games, SelfPlayGames};
 use claimeven_work::{
-    Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus, Sighting, Work,
+    Connection, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, JobStatus, Work,
 };
 
 use crate::bus::{self, Message, ServerStatus};
@@ -114,7 +114,7 @@ impl Monitor {
 
     /// The NATS server, without a password, if there is one.
     pub(crate) fn nats(&self) -> Option<String> {
-        self.connection.as_ref().map(Connection::shown_url)
+        self.connection.as_ref().map(Connection::redacted_url)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -191,11 +191,11 @@ impl Monitor {
         self.workers.iter().for_each(|count| count.store(0, Ordering::Relaxed));
     }
 
-    fn record(&self, sighting: Sighting, is_point: bool) {
+    fn record(&self, sighting: FleetSnapshot, is_point: bool) {
         if !sighting.is_connected {
             return self.mark_disconnected();
         }
-        let Sighting { has_streams, left, status, .. } = sighting;
+        let FleetSnapshot { has_streams, left, status, .. } = sighting;
         let version = self.connection.as_ref().map(Connection::version);
         for kind in WorkKind::ALL {
             let can_help = status.workers.iter().filter(|worker| {
@@ -212,7 +212,7 @@ impl Monitor {
             if !status.workers.iter().any(|other| other.id == worker.id) {
                 let was_stopped = left.contains(&worker.id);
                 // A silent worker is noticed only after a while.
-                let silent = if was_stopped { 0 } else { FLEET_SILENCE.as_millis() as i64 };
+                let silent = if was_stopped { 0 } else { FLEET_TIMEOUT.as_millis() as i64 };
                 let (at, done) = (at - silent, worker.done);
                 state.gone.push_front(GoneWorker { id: worker.id, at, was_stopped, done });
             }
@@ -265,8 +265,8 @@ const KEPT: Duration = Duration::from_hours(1);
 
 impl Counts {
     /// Adds what has happened since the last sighting.
-    fn add(&mut self, sighting: &Sighting, metrics: &WorkerMetrics) {
-        let Sighting { status, is_connected, has_streams, .. } = sighting;
+    fn add(&mut self, sighting: &FleetSnapshot, metrics: &WorkerMetrics) {
+        let FleetSnapshot { status, is_connected, has_streams, .. } = sighting;
         let count = |number: usize| number as i64;
         if !is_connected {
             metrics.workers.set(0);
@@ -338,10 +338,10 @@ mod tests {
         }
     }
 
-    fn sighting(workers: Vec<WorkerStatus>, left: &[&str]) -> Sighting {
+    fn sighting(workers: Vec<WorkerStatus>, left: &[&str]) -> FleetSnapshot {
         let status = FleetStatus { workers, jobs: Vec::new(), units: 7, results: 0, bytes: 0 };
         let left = left.iter().map(|id| (*id).to_owned()).collect();
-        Sighting { is_connected: true, has_streams: true, left, status }
+        FleetSnapshot { is_connected: true, has_streams: true, left, status }
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(snapshot.points.len(), 2);
         assert_eq!((snapshot.points[0].rate, snapshot.points[0].waiting), (4.5, 4));
         // An unreachable NATS server does not mean that the workers have left.
-        let disconnected = Sighting { is_connected: false, ..sighting(Vec::new(), &[]) };
+        let disconnected = FleetSnapshot { is_connected: false, ..sighting(Vec::new(), &[]) };
         monitor.record(disconnected, true);
         let snapshot = monitor.snapshot();
         assert!(!snapshot.is_connected && snapshot.lost_at.is_some());

@@ -113,7 +113,7 @@ impl Server {
     /// Opens the database, binds the address and resumes games and jobs.
     pub async fn start(config: Config) -> Result<Server, ServerError> {
         let database = |error: StoreError| ServerError::Database {
-            database: config.database_shown(),
+            database: config.redacted_database(),
             reason: error.to_string(),
         };
         let reach = Reach::new(&config).map_err(ServerError::Other)?;

@@ -121,7 +121,7 @@ impl Book {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&self, position: &Position) -> Option<Score> {
-        self.holds(position).then(|| self.score_of_key(position.canonical_key()))
+        self.contains(position).then(|| self.score_of_key(position.canonical_key()))
     }
 
     /// The score of a position in the book, by its canonical key; noise for any other key.
@@ -132,7 +132,7 @@ impl Book {
     }
 
     /// Whether the book contains a position.
-    pub fn holds(&self, position: &Position) -> bool {
+    pub fn contains(&self, position: &Position) -> bool {
         position.setup() == self.setup
             && position.ply() == self.ply
             && position.outcome().is_none()
@@ -367,10 +367,10 @@ mod tests {
             let top = ".......\n".repeat(4);
             Position::from_picture(setup, &format!("{top}{above}\n{bottom}")).unwrap()
         };
-        assert!(empty.holds(&picture("XO.....", ".......")));
-        assert!(empty.holds(&picture("X......", "O......")));
+        assert!(empty.contains(&picture("XO.....", ".......")));
+        assert!(empty.contains(&picture("X......", "O......")));
         // O below X, though X moved first.
-        assert!(!empty.holds(&picture("O......", "X......")));
-        assert!(!empty.holds(&picture("X......", ".......")));
+        assert!(!empty.contains(&picture("O......", "X......")));
+        assert!(!empty.contains(&picture("X......", ".......")));
     }
 }

@@ -201,7 +201,7 @@ impl Checkpoint {
             return Ok(Checkpoint { file, scores: vec![None; count], length });
         }
         if !bytes.starts_with(&header) {
-            return Err(BuildError::ForeignCheckpoint);
+            return Err(BuildError::OtherBook);
         }
         let mut scores = vec![None; count];
         let mut valid = header.len();
@@ -250,7 +250,7 @@ fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &
 #[non_exhaustive]
 pub enum BuildError {
     /// The file is not a checkpoint of this book.
-    ForeignCheckpoint,
+    OtherBook,
     /// The checkpoint file cannot be read or written.
     Io(io::Error),
     /// The scores do not form a book.
@@ -260,7 +260,7 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildError::ForeignCheckpoint => f.write_str("not a checkpoint of this book"),
+            BuildError::OtherBook => f.write_str("not a checkpoint of this book"),
             BuildError::Io(error) => error.fmt(f),
             BuildError::Book(error) => error.fmt(f),
         }
@@ -270,7 +270,7 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            BuildError::ForeignCheckpoint => None,
+            BuildError::OtherBook => None,
             BuildError::Io(error) => Some(error),
             BuildError::Book(error) => Some(error),
         }

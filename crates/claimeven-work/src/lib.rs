@@ -9,7 +9,7 @@
 //! use std::ops::ControlFlow;
 //! use std::sync::{Arc, atomic::AtomicBool};
 //!
-//! use claimeven_work::{Dispatcher, Files, Job, Local, Taken, Work, WorkError};
+//! use claimeven_work::{Dispatcher, Files, Job, Local, DispatchEvent, Work, WorkError};
 //!
 //! struct Squares;
 //!
@@ -40,7 +40,7 @@
 //!
 //! let mut sum = 0;
 //! Local { threads: 2 }.run(&Squares, 0..10, |number| number, None, |taken| {
-//!     if let Taken::Output(_, square) = taken {
+//!     if let DispatchEvent::Output(_, square) = taken {
 //!         sum += square;
 //!     }
 //!     Ok(ControlFlow::Continue(()))
@@ -57,7 +57,9 @@ mod work;
 pub use local::{Local, run_jobs};
 #[cfg(feature = "nats")]
 pub use nats::{
-    Channel, ChannelMessages, Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus,
-    Kinds, Log, Nats, Sighting, Worker, WorkerStatus, process_name, watch_fleet,
+    Channel, ChannelMessages, Connection, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus,
+    JobStatus, Kinds, Log, Nats, Worker, WorkerStatus, process_name, watch_fleet,
 };
-pub use work::{DispatchOf, Dispatcher, File, Files, Job, Taken, Work, WorkError, run_in_order};
+pub use work::{
+    DispatchEvent, Dispatcher, DynDispatcher, File, Files, Job, Work, WorkError, run_in_order,
+};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::work::{Dispatcher, Taken, Work};
+use crate::work::{DispatchEvent, Dispatcher, Work};
 
 /// The threads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Dispatcher for Local {
         numbers: impl Iterator<Item = u64> + Send,
         unit: impl Fn(u64) -> W::Unit + Sync,
         cancel: Option<&AtomicBool>,
-        mut take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        mut take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
         run_on_threads(
             numbers,
@@ -31,7 +31,7 @@ impl Dispatcher for Local {
             cancel,
             || work.thread(),
             |thread, &number, cancel| work.compute(thread, &unit(number), cancel),
-            |number, output| take(Taken::Output(number, output)),
+            |number, output| take(DispatchEvent::Output(number, output)),
         )
     }
 }

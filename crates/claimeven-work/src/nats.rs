@@ -35,7 +35,7 @@ pub use channel::{Channel, ChannelMessages};
 pub use dispatcher::Nats;
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
-pub use status::{FLEET_SILENCE, FleetMonitor, FleetStatus, Sighting, watch_fleet};
+pub use status::{FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, watch_fleet};
 pub use worker::Worker;
 
 /// Receives log messages, one line each.
@@ -47,7 +47,7 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 /// use claimeven_work::Connection;
 ///
 /// let connection = Connection::new("tls://ada:secret@example.org:4222").with_version("1.0");
-/// assert_eq!(connection.shown_url(), "tls://example.org:4222");
+/// assert_eq!(connection.redacted_url(), "tls://example.org:4222");
 /// ```
 #[derive(Clone)]
 #[must_use]
@@ -108,7 +108,7 @@ impl Connection {
     }
 
     /// The URL without its user name and password.
-    pub fn shown_url(&self) -> String {
+    pub fn redacted_url(&self) -> String {
         let shown = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
             (None, Some((_, host))) => host.to_owned(),
@@ -157,7 +157,7 @@ impl Warnings {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("url", &self.shown_url()).finish_non_exhaustive()
+        f.debug_struct("Connection").field("url", &self.redacted_url()).finish_non_exhaustive()
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn passwords_are_not_shown() {
-        let shown = |url: &str| Connection::new(url).shown_url();
+        let shown = |url: &str| Connection::new(url).redacted_url();
         assert_eq!(shown("nats://127.0.0.1:4222"), "nats://127.0.0.1:4222");
         assert_eq!(shown("tls://ada:se@cret@one,nats://two"), "tls://one,nats://two");
         assert_eq!(shown("ada:secret@one:4222"), "one:4222");

@@ -108,7 +108,7 @@ pub struct File {
 
 /// What a dispatcher passes to its caller.
 #[derive(Debug)]
-pub enum Taken<T> {
+pub enum DispatchEvent<T> {
     /// The output of the unit with this number. Each number comes once, in any order.
     Output(u64, T),
     /// Some of the outputs so far were wrong: discard all outputs of this run, they will come
@@ -126,12 +126,12 @@ pub trait Dispatcher {
         numbers: impl Iterator<Item = u64> + Send,
         unit: impl Fn(u64) -> W::Unit + Sync,
         cancel: Option<&AtomicBool>,
-        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error>;
 }
 
 /// A dispatcher of one kind of work, for trait objects. Every [`Dispatcher`] is one.
-pub trait DispatchOf<W: Work> {
+pub trait DynDispatcher<W: Work> {
     /// As [`Dispatcher::run`].
     fn run_all(
         &self,
@@ -139,18 +139,18 @@ pub trait DispatchOf<W: Work> {
         numbers: Range<u64>,
         unit: &(dyn Fn(u64) -> W::Unit + Sync),
         cancel: Option<&AtomicBool>,
-        take: &mut dyn FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        take: &mut dyn FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error>;
 }
 
-impl<W: Work, D: Dispatcher> DispatchOf<W> for D {
+impl<W: Work, D: Dispatcher> DynDispatcher<W> for D {
     fn run_all(
         &self,
         work: &W,
         numbers: Range<u64>,
         unit: &(dyn Fn(u64) -> W::Unit + Sync),
         cancel: Option<&AtomicBool>,
-        take: &mut dyn FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        take: &mut dyn FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
         self.run(work, numbers, unit, cancel, take)
     }
@@ -159,7 +159,7 @@ impl<W: Work, D: Dispatcher> DispatchOf<W> for D {
 /// Runs all units of work and returns their outputs in order; `None` if it was cancelled.
 /// `progress` gets the number of outputs so far.
 pub fn run_in_order<W: Work>(
-    dispatcher: &dyn DispatchOf<W>,
+    dispatcher: &dyn DynDispatcher<W>,
     work: &W,
     units: u64,
     unit: &(dyn Fn(u64) -> W::Unit + Sync),
@@ -169,10 +169,10 @@ pub fn run_in_order<W: Work>(
     let mut outputs = BTreeMap::new();
     dispatcher.run_all(work, 0..units, unit, cancel, &mut |taken| {
         match taken {
-            Taken::Output(number, output) => {
+            DispatchEvent::Output(number, output) => {
                 outputs.insert(number, output);
             }
-            Taken::Restart => outputs.clear(),
+            DispatchEvent::Restart => outputs.clear(),
         }
         progress(outputs.len() as u64);
         Ok(ControlFlow::Continue(()))
@@ -186,7 +186,7 @@ pub fn run_in_order<W: Work>(
 #[non_exhaustive]
 pub enum WorkError {
     /// The work can only be done on this machine.
-    OnlyHere(String),
+    LocalOnly(String),
     /// The NATS server cannot be used.
     Broker(String),
     /// These units crashed every worker that tried them.
@@ -198,7 +198,7 @@ pub enum WorkError {
 impl fmt::Display for WorkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WorkError::OnlyHere(reason) => write!(f, "cannot run on other machines: {reason}"),
+            WorkError::LocalOnly(reason) => write!(f, "cannot run on other machines: {reason}"),
             WorkError::Broker(reason) => write!(f, "NATS: {reason}"),
             WorkError::SetAside(units) => {
                 let count = units.len();

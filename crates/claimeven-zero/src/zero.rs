@@ -91,7 +91,7 @@ impl Zero {
         let own = self.parameters.network.setup();
         if setup != own {
             let reason = format!("its network is for {own}");
-            return Err(AgentError::Unsuited { agent: "zero", setup, reason });
+            return Err(AgentError::Unsupported { agent: "zero", setup, reason });
         }
         if position.outcome().is_some() { Err(AgentError::GameOver) } else { Ok(()) }
     }

@@ -8,7 +8,7 @@ use std::thread;
 
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{Book, BookBuild, BuildError, Options, Solver, Unsolvable, book_positions};
-use claimeven_work::{Dispatcher, Taken};
+use claimeven_work::{DispatchEvent, Dispatcher};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
     let bar = bar(0, "{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
     bar.set_message("enumerating");
     let failed = |error: BuildError| match error {
-        BuildError::ForeignCheckpoint => Failure::in_file(&checkpoint, &error),
+        BuildError::OtherBook => Failure::in_file(&checkpoint, &error),
         error => Failure::Other(format!("{}: {error}", checkpoint.display())),
     };
     let mut build = BookBuild::open(setup, args.plies, &checkpoint).map_err(failed)?;
@@ -159,8 +159,8 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         None,
         |taken| {
             kept = match taken {
-                Taken::Output(chunk, scores) => build.add(chunk as usize, &scores),
-                Taken::Restart => build.roll_back(),
+                DispatchEvent::Output(chunk, scores) => build.add(chunk as usize, &scores),
+                DispatchEvent::Restart => build.roll_back(),
             };
             bar.set_position(build.progress().done - before.done);
             Ok(if kept.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })

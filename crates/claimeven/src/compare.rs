@@ -272,7 +272,7 @@ impl Measured {
 fn write_csv(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     writeln!(
         out,
-        "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,nodes_factor,move,value"
+        "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,node_ratio,move,value"
     )?;
     for row in measured {
         let depth = row.depth.map_or(String::new(), |depth| depth.to_string());
@@ -308,7 +308,7 @@ struct ResultJson<'a> {
     table_hits: u64,
     simulations: u64,
     speed_up: Option<f64>,
-    nodes_factor: Option<f64>,
+    node_ratio: Option<f64>,
     answers: Vec<serde_json::Value>,
 }
 
@@ -328,7 +328,7 @@ impl<'a> ResultJson<'a> {
             table_hits: row.stats.table_hits,
             simulations: row.stats.simulations,
             speed_up: row.speed_up.map(|[speed, _]| speed),
-            nodes_factor: row.speed_up.map(|[_, nodes]| nodes),
+            node_ratio: row.speed_up.map(|[_, nodes]| nodes),
             answers: answers.collect(),
         }
     }

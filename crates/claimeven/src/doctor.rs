@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_server::{FindingStatus, ask_readiness, doctor};
+use claimeven_server::{FindingStatus, check_readiness, doctor};
 
 use crate::Failure;
 use crate::output::print_json;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let config = args.settings.config(&[("addr", addr)], false)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let findings = runtime.block_on(async {
-        if args.ready { vec![ask_readiness(&config).await] } else { doctor(&config).await }
+        if args.ready { vec![check_readiness(&config).await] } else { doctor(&config).await }
     });
     if args.json {
         print_json(&findings)?;

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         bar.reset();
         bar.set_length(0);
         bar.set_message(format!("{number} of {}: {}", chosen.len(), experiment.name));
-        if args.fleet.is_given() && experiment.runs_here {
+        if args.fleet.is_given() && experiment.runs_locally {
             let name = experiment.name;
             bar.suspend(|| {
                 anstream::eprintln!(

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_arena::{ExamAnswers, Games, GateGames, Moves, SamplePositions, SelfPlayGames};
-use claimeven_work::{Connection, Dispatcher, Kinds, Local, Log, Nats, Taken, Work};
+use claimeven_arena::{ExamEvaluations, Games, GateGames, Moves, SamplePositions, SelfPlayGames};
+use claimeven_work::{Connection, DispatchEvent, Dispatcher, Kinds, Local, Log, Nats, Work};
 use etcetera::BaseStrategy;
 
 use crate::Failure;
 
-pub(crate) use claimeven_arena::FleetPlayer;
+pub(crate) use claimeven_arena::FleetTraining;
 pub(crate) use lines::SolveLines;
 pub(crate) use scores::{BookScores, SolverWork};
 pub(crate) use status::{Args, run};
@@ -105,7 +105,7 @@ impl Dispatcher for Machines {
         numbers: impl Iterator<Item = u64> + Send,
         unit: impl Fn(u64) -> W::Unit + Sync,
         cancel: Option<&AtomicBool>,
-        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
         match self {
             Machines::Local(local) => local.run(work, numbers, unit, cancel, take),
@@ -122,7 +122,7 @@ pub(crate) fn kinds() -> Kinds {
         .with::<SolveLines>()
         .with::<SelfPlayGames>()
         .with::<GateGames>()
-        .with::<ExamAnswers>()
+        .with::<ExamEvaluations>()
         .with::<Moves>()
         .with::<SamplePositions>()
 }
@@ -142,7 +142,7 @@ pub(crate) fn log_above(bar: &indicatif::ProgressBar) -> Log {
 impl From<claimeven_work::WorkError> for Failure {
     fn from(error: claimeven_work::WorkError) -> Failure {
         match error {
-            claimeven_work::WorkError::OnlyHere(_) => Failure::Input(error.to_string()),
+            claimeven_work::WorkError::LocalOnly(_) => Failure::Input(error.to_string()),
             error => Failure::Other(error.to_string()),
         }
     }

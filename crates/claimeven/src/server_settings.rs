@@ -67,7 +67,7 @@ impl SettingsArgs {
         if !kinds.iter().any(|kind| config.database.starts_with(kind)) {
             return Err(Failure::Input(format!(
                 "invalid database '{}': expected sqlite:PATH or postgres://…",
-                config.database_shown()
+                config.redacted_database()
             )));
         }
         if config.is_postgres() && config.secret.is_empty() && config.secret_file.is_empty() {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use claimeven_arena::{AnalysisLimits, Analyzer, ExactValue};
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_solver::{Score, Solver};
-use claimeven_work::{Dispatcher, Taken};
+use claimeven_work::{DispatchEvent, Dispatcher};
 use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 
@@ -154,11 +154,11 @@ fn solve_on_fleet(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(),
         None,
         |taken| {
             match taken {
-                Taken::Output(number, answered) => {
+                DispatchEvent::Output(number, answered) => {
                     progress.inc(answered.len() as u64);
                     answers.insert(number, answered);
                 }
-                Taken::Restart => {
+                DispatchEvent::Restart => {
                     progress.set_position(0);
                     answers.clear();
                 }

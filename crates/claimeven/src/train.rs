@@ -20,7 +20,7 @@ use claimeven_zero::{Event, Observer, Parameters, ParametersError, Resources, Ru
 use clap::builder::PossibleValuesParser;
 
 use crate::Failure;
-use crate::fleet::{FleetArgs, FleetPlayer};
+use crate::fleet::{FleetArgs, FleetTraining};
 use crate::options::ThreadsArgs;
 use crate::setup::SetupArgs;
 use dashboard::Dashboard;
@@ -265,7 +265,7 @@ impl Task<'_> {
                 Arc::new(|_| {})
             };
             let machines = self.args.fleet.machines(threads, log);
-            run.set_machines(Arc::new(FleetPlayer { machines }));
+            run.set_machines(Arc::new(FleetTraining { machines }));
         }
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;

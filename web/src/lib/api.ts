@@ -18,7 +18,7 @@ export interface components {
         /** @description A position to analyze. */
         AnalysisInput: {
             /** @description Whether to take more time than a quick analysis. */
-            patient?: boolean;
+            thorough?: boolean;
             position?: components["schemas"]["PositionInput"];
         };
         /** @description The analysis of a position. */
@@ -1230,7 +1230,7 @@ export interface components {
              */
             seconds: number;
             /** @description Whether it has the version of this server, so that it can help. */
-            suits: boolean;
+            compatible: boolean;
             threads: number;
             version: string;
             /** @description Units waiting for one of its threads. */

@@ -5,9 +5,9 @@ import type { Analysis, Explained, Explored, Opinion, PositionText, Puzzles, Rea
 import type { Setup } from "./types";
 
 export const studyServer = {
-  /** The value of every move: what is known at once, or with `patient` after a longer search. */
-  analyze: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
-    call<Analysis>("POST", "/api/analysis", { position: positionBody(position), patient }, signal),
+  /** The value of every move: what is known at once, or with `thorough` after a longer search. */
+  analyze: (position: PositionText, thorough: boolean, signal?: AbortSignal) =>
+    call<Analysis>("POST", "/api/analysis", { position: positionBody(position), thorough }, signal),
   /** The same, with the longer search only if needed. */
   async analyzeFully(position: PositionText): Promise<Analysis> {
     const first = await this.analyze(position, false);

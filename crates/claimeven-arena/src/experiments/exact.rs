@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use claimeven_game::{Column, Position, Setup, mix_key};
 use claimeven_search::Limits;
 use claimeven_solver::{Options, Solver, embedded_books};
-use claimeven_work::{DispatchOf, Files, Job, Work, run_in_order};
+use claimeven_work::{DynDispatcher, Files, Job, Work, run_in_order};
 use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
@@ -99,7 +99,7 @@ impl Sample {
             .zip(&self.positions)
             .map(|(index, test)| MoveRequest { position: test.position, seed: seed(index) })
             .collect();
-        let machines: &dyn DispatchOf<Moves> = machines;
+        let machines: &dyn DynDispatcher<Moves> = machines;
         let moves = distribute(lab, machines, &work, &questions, MOVES_AT_ONCE)?;
         let erred = moves
             .iter()
@@ -164,7 +164,7 @@ impl TestResults {
 /// Distributes the requests for a player's moves or for positions to other machines.
 fn distribute<W, Q, A>(
     lab: &Lab,
-    machines: &dyn DispatchOf<W>,
+    machines: &dyn DynDispatcher<W>,
     work: &W,
     questions: &[Q],
     at_once: usize,
@@ -217,7 +217,7 @@ fn draw_positions(
     lab: &Lab,
     requests: &[SampleRequest],
 ) -> Result<Vec<SamplePosition>, ExperimentError> {
-    let machines = lab.machines().map(|machines| machines as &dyn DispatchOf<SamplePositions>);
+    let machines = lab.machines().map(|machines| machines as &dyn DynDispatcher<SamplePositions>);
     match machines {
         Some(machines) => distribute(lab, machines, &SamplePositions, requests, POSITIONS_AT_ONCE),
         None => lab.for_each(requests, |_, request| draw_position(request, &lab.limits())),

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use claimeven_game::{Bits, Column, Position, Setup, mix_key, with_board};
 use claimeven_search::{Limits, RandomGames};
-use claimeven_work::{DispatchOf, Dispatcher, run_jobs};
+use claimeven_work::{Dispatcher, DynDispatcher, run_jobs};
 use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
@@ -50,7 +50,7 @@ pub struct Lab<'a> {
 
 /// Machines that do the work of experiments. Every dispatcher implements this.
 pub trait LabMachines:
-    DispatchOf<Games> + DispatchOf<Moves> + DispatchOf<SamplePositions> + Sync
+    DynDispatcher<Games> + DynDispatcher<Moves> + DynDispatcher<SamplePositions> + Sync
 {
 }
 

@@ -203,7 +203,7 @@ async fn attack(mut visitor: Visitor, addr: &str, kind: usize, number: usize) ->
             let position = json!({ "moves": moves });
             (
                 "/api/analysis",
-                Some(json!({ "position": position, "patient": number.is_multiple_of(2) })),
+                Some(json!({ "position": position, "thorough": number.is_multiple_of(2) })),
             )
         }
         "lab" => ("/api/lab/search", Some(json!({ "agent": "minimax:depth=30" }))),

@@ -93,7 +93,7 @@ impl Admin {
             return Err(in_file(path, &reason));
         }
         let database = |error: store::StoreError| ServerError::Database {
-            database: config.database_shown(),
+            database: config.redacted_database(),
             reason: error.to_string(),
         };
         let _lock = store::lock(&config.database).await.map_err(database)?;
@@ -106,7 +106,7 @@ impl Admin {
         if !force && holds_data(&mut transaction, &old).await? {
             return Err(ServerError::Other(format!(
                 "the database {} is not empty; use --force to replace its contents",
-                config.database_shown()
+                config.redacted_database()
             )));
         }
         for table in old.iter().map(String::as_str).chain(["_sqlx_migrations"]) {

@@ -64,7 +64,7 @@ pub(crate) struct AnalysisInput {
     position: PositionInput,
     /// Whether to take more time than a quick analysis.
     #[serde(default)]
-    patient: bool,
+    thorough: bool,
 }
 
 /// The analysis of a position.
@@ -209,7 +209,7 @@ fn threats(position: &Position, player: Player) -> Vec<ThreatView> {
         .collect()
 }
 
-/// The value of every move, as far as it is known after 150 ms or, if `patient`, after the time limit
+/// The value of every move, as far as it is known after 150 ms or, if `thorough`, after the time limit
 /// of a hint.
 #[utoipa::path(post, path = "/api/analysis", request_body = AnalysisInput, responses(
     (status = 200, body = AnalysisView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
@@ -222,7 +222,7 @@ pub(crate) async fn analyze(
     Body(input): Body<AnalysisInput>,
 ) -> ApiResult<Json<AnalysisView>> {
     let position = input.position.position()?;
-    let (urgency, time) = if input.patient {
+    let (urgency, time) = if input.thorough {
         app.guard.analysis(address)?;
         (Urgency::Other, Duration::from_millis(app.config.hint_ms.max(100)))
     } else {

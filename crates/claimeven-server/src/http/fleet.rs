@@ -58,7 +58,7 @@ struct WorkerView {
     id: String,
     version: String,
     /// Whether it has the version of this server, so that it can help.
-    suits: bool,
+    compatible: bool,
     threads: usize,
     /// Units that it is computing.
     running: usize,
@@ -228,7 +228,7 @@ fn worker_view(worker: &WorkerStatus, version: &str) -> WorkerView {
     WorkerView {
         id: worker.id.clone(),
         version: worker.version.clone(),
-        suits: worker.version == version,
+        compatible: worker.version == version,
         threads: worker.threads,
         running: worker.running,
         waiting: worker.waiting,

@@ -91,7 +91,7 @@ impl ResolvesServerCert for Tls {
     }
 }
 
-/// Connects to the server of these settings, as [`crate::ask_readiness`] does.
+/// Connects to the server of these settings, as [`crate::check_readiness`] does.
 pub(crate) async fn connect(
     config: &Config,
     stream: TcpStream,

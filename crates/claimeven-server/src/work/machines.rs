@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use claimeven_arena::FleetPlayer;
+use claimeven_arena::FleetTraining;
 use claimeven_work::Nats;
 use claimeven_zero::{
     Inference, Network, SelfPlayBatch, SelfPlayParameters, SelfPlayProgress, TrainingMachines,
@@ -112,7 +112,7 @@ impl TrainingMachines for TrainingPlayer {
         progress: &SelfPlayProgress,
     ) -> Result<Option<SelfPlayBatch>, String> {
         if let Some(machines) = self.machines.fleet(WorkKind::SelfPlay, self.threads) {
-            let fleet = FleetPlayer { machines };
+            let fleet = FleetTraining { machines };
             let (batch, is_lost) = self.machines.run_watched(&progress.cancel, |stop| {
                 let own = SelfPlayProgress { cancel: Arc::clone(stop), ..Default::default() };
                 thread::scope(|scope| {

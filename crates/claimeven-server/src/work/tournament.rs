@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
             }
             Ok(results) => Ok(Some(results)),
             Err(TournamentError::Game(MatchError::Work(
-                error @ (WorkError::OnlyHere(_) | WorkError::Broker(_)),
+                error @ (WorkError::LocalOnly(_) | WorkError::Broker(_)),
             ))) => {
                 tracing::warn!(%error, job = self.job.id, "The fleet cannot play a tournament");
                 Ok(None)

@@ -52,7 +52,7 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
         let (visitor, stop) = (greedy(), Arc::clone(&stop));
         work.push(tokio::spawn(async move {
             while !stop.load(Ordering::Relaxed) {
-                let body = json!({ "position": { "moves": "" }, "patient": true });
+                let body = json!({ "position": { "moves": "" }, "thorough": true });
                 let moves = number.to_string().repeat(2).replace(['0', '8', '9'], "4");
                 let reply = match number % 4 {
                     0 => visitor.post("/api/hint", json!({ "moves": moves })).await,
@@ -283,7 +283,7 @@ async fn no_heavy_work_runs_on_the_request_threads() {
         ("/api/analysis".to_owned(), Some(json!({ "position": { "moves": "", "setup": big } }))),
         (
             "/api/analysis".to_owned(),
-            Some(json!({ "position": { "moves": "4" }, "patient": true })),
+            Some(json!({ "position": { "moves": "4" }, "thorough": true })),
         ),
         ("/api/hint".to_owned(), Some(json!({ "moves": "1234567" }))),
     ];

@@ -141,7 +141,7 @@ async fn the_page_shows_workers_jobs_and_lost_connections() {
     let mut helper = TestWorker::new(&nats.url());
     let one = wait_for_workers(&ada, 1).await;
     let worker = &one["fleet"]["workers"][0];
-    assert_eq!((&worker["threads"], &worker["suits"]), (&json!(1), &json!(true)));
+    assert_eq!((&worker["threads"], &worker["compatible"]), (&json!(1), &json!(true)));
     assert_eq!(worker["kinds"], json!(["games", "self-play"]));
 
     let path = start(&ada, 40, 6).await;

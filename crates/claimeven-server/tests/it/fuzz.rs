@@ -61,7 +61,7 @@ fn known_name() -> impl Strategy<Value = String> {
         "id",
         "position",
         "board",
-        "patient",
+        "thorough",
         "text",
     ];
     prop_oneof![

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use claimeven_server::{Config, FindingStatus, Server, ask_readiness, doctor};
+use claimeven_server::{Config, FindingStatus, Server, check_readiness, doctor};
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::json;
@@ -99,7 +99,7 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     let silent = TcpStream::connect(server.addr).await.unwrap();
 
     let config = Config { addr: server.addr, ..server.config.clone() };
-    let ready = ask_readiness(&config).await;
+    let ready = check_readiness(&config).await;
     assert_eq!(ready.status, FindingStatus::Ok, "{ready:?}");
     for finding in doctor(&config).await {
         assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");

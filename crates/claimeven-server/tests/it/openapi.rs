@@ -53,7 +53,7 @@ async fn responses_match_their_description() {
     let ada = server.visitor();
     let description = description(&ada).await;
     let check = |method, path, status, response: &Value| {
-        check(&description, method, path, status, response)
+        check(&description, method, path, status, response);
     };
 
     check("get", "/api/agents", "200", &ada.get("/api/agents").await.expect(200));

@@ -88,9 +88,9 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     let server = TestServer::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
     let ada = server.visitor();
     let setup = json!({ "cols": 11, "rows": 9 });
-    for patient in [false, true] {
+    for thorough in [false, true] {
         let started = std::time::Instant::now();
-        let body = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
+        let body = json!({ "position": { "setup": setup, "moves": "" }, "thorough": thorough });
         let analysis = ada.post("/api/analysis", body).await.expect(200);
         assert!(started.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
@@ -108,7 +108,7 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
     assert!(analysis["estimate"]["depth"].as_u64() >= Some(1), "{analysis}");
     let small = json!({ "setup": { "cols": 4, "rows": 3, "connect": 3, "ruleset": "lines" } });
-    let body = json!({ "position": small, "patient": true });
+    let body = json!({ "position": small, "thorough": true });
     let analysis = ada.post("/api/analysis", body).await.expect(200);
     assert_eq!((&analysis["exact"], &analysis["value"]["kind"]), (&json!(true), &json!("lines")));
 }
@@ -308,7 +308,7 @@ async fn the_puzzle_of_the_day_is_solved_by_its_move() {
     assert!(puzzles.len() >= 200);
     assert!(puzzles.iter().all(|puzzle| !puzzle["themes"].as_array().unwrap().is_empty()));
     let daily = &puzzles[view["daily"].as_u64().unwrap() as usize];
-    let position = json!({ "position": { "moves": daily["moves"] }, "patient": true });
+    let position = json!({ "position": { "moves": daily["moves"] }, "thorough": true });
     let analysis = ada.post("/api/analysis", position).await.expect(200);
     assert_eq!(analysis["best"], json!([daily["column"]]));
     assert_eq!(analysis["value"]["kind"], daily["goal"]);
@@ -320,7 +320,7 @@ async fn study_does_not_delay_games() {
     let config = Config { requests_per_second: 0, hint_ms: 3000, ..Config::default() };
     let server = TestServer::sqlite(config).await;
     let (ada, eve) = (server.visitor(), server.visitor());
-    let large = json!({ "position": { "setup": { "cols": 11, "rows": 9 } }, "patient": true });
+    let large = json!({ "position": { "setup": { "cols": 11, "rows": 9 } }, "thorough": true });
     let study = async {
         let requests = (0..6).map(|_| eve.post("/api/analysis", large.clone()));
         futures_util::future::join_all(requests).await

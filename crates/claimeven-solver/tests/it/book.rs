@@ -43,7 +43,7 @@ fn a_book_has_the_score_of_each_of_its_positions() {
         assert_eq!(book.entries(), positions.len() as u64);
         let mut scorer = scorer();
         for position in positions {
-            assert!(book.holds(&position));
+            assert!(book.contains(&position));
             let score = Some(scorer(&position));
             assert_eq!(book.get(&position), score, "{position:?}");
             assert_eq!(book.get(&position.mirror()), score, "{position:?}");
@@ -106,7 +106,7 @@ fn sample(book: &Book, count: usize) -> Vec<Position> {
         position
     };
     std::iter::repeat_with(random_play)
-        .filter(|position| book.holds(position))
+        .filter(|position| book.contains(position))
         .take(count)
         .collect()
 }
@@ -205,7 +205,7 @@ fn the_checkpoint_of_another_book_is_rejected_and_unchanged() {
     let path = checkpoint("foreign");
     fs::write(&path, b"my thesis").unwrap();
     let rejected = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
-    assert!(matches!(rejected, Err(BuildError::ForeignCheckpoint)));
+    assert!(matches!(rejected, Err(BuildError::OtherBook)));
     assert_eq!(fs::read(&path).unwrap(), b"my thesis");
     fs::remove_file(path).unwrap();
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use claimeven_work::{
-    Connection, Dispatcher, Files, Job, Kinds, Nats, Taken, Work, WorkError, Worker, watch_fleet,
+    Connection, DispatchEvent, Dispatcher, Files, Job, Kinds, Nats, Work, WorkError, Worker,
+    watch_fleet,
 };
 
 use super::Fallible;
@@ -142,7 +143,7 @@ pub(super) fn run(load: &Load) -> Fallible<Measured> {
         |number| (number, micros),
         None,
         |taken| {
-            units += u32::from(matches!(taken, Taken::Output(..)));
+            units += u32::from(matches!(taken, DispatchEvent::Output(..)));
             Ok(ControlFlow::Continue(()))
         },
     )?;

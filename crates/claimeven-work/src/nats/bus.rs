@@ -100,7 +100,7 @@ const FIRST_ATTEMPT: Duration = Duration::from_secs(2);
 
 /// The error for an address or file of the command line that cannot be used.
 fn connect_error(connection: &Connection, reason: impl std::fmt::Display) -> WorkError {
-    WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
+    WorkError::Broker(format!("cannot connect to {}: {reason}", connection.redacted_url()))
 }
 
 fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkError> {
@@ -122,16 +122,16 @@ fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkEr
         .event_callback(move |event| {
             match event {
                 Event::Disconnected => {
-                    events.log(format!("lost the connection to {}", events.shown_url()));
+                    events.log(format!("lost the connection to {}", events.redacted_url()));
                 }
-                Event::Connected => events.log(format!("connected to {}", events.shown_url())),
+                Event::Connected => events.log(format!("connected to {}", events.redacted_url())),
                 // Without its cause, an I/O error adds nothing to the lost connection.
                 Event::ClientError(ClientError::Other(reason)) if reason != "IO error" => {
                     warn(format!("{}; trying again", refusal(&events, &reason)));
                 }
                 // For example a permissions violation.
                 Event::ServerError(ServerError::Other(reason)) => {
-                    warn(format!("{}: {reason}", events.shown_url()));
+                    warn(format!("{}: {reason}", events.redacted_url()));
                 }
                 _ => {}
             }
@@ -194,7 +194,7 @@ fn refusal(connection: &Connection, reason: &str) -> String {
     } else {
         String::new()
     };
-    format!("cannot connect to {}: {reason}{hint}", connection.shown_url())
+    format!("cannot connect to {}: {reason}{hint}", connection.redacted_url())
 }
 
 fn read_text(file: &Path) -> Result<String, String> {

@@ -27,7 +27,7 @@ use super::messages::{
 use super::results::Results;
 use super::worker::Worker;
 use super::{Warnings, host_name};
-use crate::work::{Job, Taken, Work, WorkError};
+use crate::work::{DispatchEvent, Job, Work, WorkError};
 
 /// The arguments of [`Dispatcher::run`](crate::Dispatcher::run).
 pub(super) struct Caller<'a, U, T> {
@@ -148,7 +148,7 @@ impl<'a, W, U, T> Coordinator<'a, W, U, T>
 where
     W: Work,
     U: Fn(u64) -> W::Unit,
-    T: FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    T: FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
 {
     #[allow(clippy::too_many_arguments, reason = "called once")]
     pub(super) fn new(
@@ -429,7 +429,7 @@ where
     fn accept(&mut self, number: u64, output: W::Output) -> Result<ControlFlow<()>, W::Error> {
         self.remaining.remove(&number);
         self.outstanding.remove(&number);
-        (self.take)(Taken::Output(number, output))
+        (self.take)(DispatchEvent::Output(number, output))
     }
 
     /// Has a result confirmed if it is the first one of a worker or belongs to the sampled share.
@@ -557,7 +557,7 @@ where
         self.drop_checks();
         self.set_aside.clear();
         self.dismissed.insert(worker, reason);
-        let _ = (self.take)(Taken::Restart)?;
+        let _ = (self.take)(DispatchEvent::Restart)?;
         self.start_collecting().await;
         Ok(())
     }
@@ -614,7 +614,7 @@ where
         let (kind, version) = (W::KIND, &connection.version);
         connection.log(format!(
             "no worker of version {version} for {kind} at {}; computing locally with {threads} threads",
-            connection.shown_url()
+            connection.redacted_url()
         ));
         let connection = connection.clone().with_log(Arc::new(|_| {}));
         let worker =

@@ -19,7 +19,7 @@ use super::coordinator::{Caller, Coordinator, Judge, Verdict, store_job};
 use super::messages::JobRecord;
 use super::worker::Worker;
 use super::{Connection, Warnings, host_name, random_text};
-use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
+use crate::work::{DispatchEvent, Dispatcher, Job, Work, WorkError};
 
 /// All workers that are connected to a NATS server.
 ///
@@ -98,9 +98,9 @@ impl Dispatcher for Nats {
         numbers: impl Iterator<Item = u64> + Send,
         unit: impl Fn(u64) -> W::Unit + Sync,
         cancel: Option<&AtomicBool>,
-        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+        take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
-        let job = work.job().map_err(WorkError::OnlyHere)?;
+        let job = work.job().map_err(WorkError::LocalOnly)?;
         let all: Vec<u64> = numbers.collect();
         if all.is_empty() {
             return Ok(());

@@ -19,9 +19,9 @@ use crate::work::WorkError;
 /// The workers and jobs of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FleetStatus {
-    /// The workers that have sent a heartbeat within [`FLEET_SILENCE`].
+    /// The workers that have sent a heartbeat within [`FLEET_TIMEOUT`].
     pub workers: Vec<WorkerStatus>,
-    /// The jobs whose coordinators have sent a heartbeat within [`FLEET_SILENCE`].
+    /// The jobs whose coordinators have sent a heartbeat within [`FLEET_TIMEOUT`].
     pub jobs: Vec<JobStatus>,
     /// Units on the server, waiting or being computed.
     pub units: u64,
@@ -32,7 +32,7 @@ pub struct FleetStatus {
 }
 
 /// A worker or coordinator without a heartbeat for this long is considered gone.
-pub const FLEET_SILENCE: Duration = Duration::from_secs(5);
+pub const FLEET_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long workers and coordinators have to answer the first request for heartbeats.
 const FIRST_HEARTBEATS: Duration = Duration::from_millis(750);
@@ -90,7 +90,7 @@ pub struct FleetMonitor {
 
 /// A snapshot of what a [`FleetMonitor`] knows.
 #[derive(Clone, Debug)]
-pub struct Sighting {
+pub struct FleetSnapshot {
     /// Whether the NATS server can be reached. If not, the status is the last known one.
     pub is_connected: bool,
     /// Whether the streams can be read; otherwise their numbers are 0. This process may lack the
@@ -134,7 +134,7 @@ impl FleetMonitor {
     }
 
     /// Listens until the next snapshot is due. The one after that is due `interval` later.
-    pub async fn next(&mut self, interval: Duration) -> Result<Sighting, WorkError> {
+    pub async fn next(&mut self, interval: Duration) -> Result<FleetSnapshot, WorkError> {
         let mut left = Vec::new();
         loop {
             let heard = timeout_at(self.next, async {
@@ -159,8 +159,8 @@ impl FleetMonitor {
         }
         let now = Instant::now();
         if is_connected {
-            self.known_workers.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_SILENCE);
-            self.known_jobs.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_SILENCE);
+            self.known_workers.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_TIMEOUT);
+            self.known_jobs.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_TIMEOUT);
         } else {
             self.known_workers.values_mut().for_each(|(_, heard)| *heard = now);
             self.known_jobs.values_mut().for_each(|(_, heard)| *heard = now);
@@ -174,7 +174,7 @@ impl FleetMonitor {
             results,
             bytes,
         };
-        Ok(Sighting { is_connected, has_streams: stored.is_some(), left, status })
+        Ok(FleetSnapshot { is_connected, has_streams: stored.is_some(), left, status })
     }
 
     fn on_heartbeat(&mut self, payload: &[u8], left: &mut Vec<String>) {

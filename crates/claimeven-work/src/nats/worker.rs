@@ -102,7 +102,7 @@ impl Worker {
         let Some(bus) = bus else { return Ok(()) };
         shared.resolve();
         let list = self.kinds.names().join(", ");
-        let host = self.connection.shown_url();
+        let host = self.connection.redacted_url();
         let (id, threads) = (&shared.id, self.threads);
         let plural = if threads == 1 { "" } else { "s" };
         self.connection.log(format!("{id}: {threads} thread{plural} for {list} at {host}"));

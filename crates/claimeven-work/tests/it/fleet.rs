@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use claimeven_work::{
-    Connection, Dispatcher, Kinds, Local, Nats, Taken, Work, WorkError, Worker, watch_fleet,
+    Connection, DispatchEvent, Dispatcher, Kinds, Local, Nats, Work, WorkError, Worker, watch_fleet,
 };
 
 use super::server::{Proxy, Server};
@@ -112,10 +112,10 @@ pub(super) fn collect(
     let unit = |number| HashUnit { number, fault: fault(number) };
     dispatcher.run(&work, 0..units, unit, None, |taken| {
         match taken {
-            Taken::Output(number, (output, _)) => {
+            DispatchEvent::Output(number, (output, _)) => {
                 assert_eq!(outputs.insert(number, output), None, "unit {number} came twice");
             }
-            Taken::Restart => {
+            DispatchEvent::Restart => {
                 outputs.clear();
                 restarts += 1;
             }

@@ -89,7 +89,7 @@ impl<const FAULTY: bool> Work for Hashes<FAULTY> {
                 }
             }
             Fault::Panic => panic!("unit {} is poison", unit.number),
-            Fault::Fail => return Err(WorkError::OnlyHere(format!("{} is odd", unit.number))),
+            Fault::Fail => return Err(WorkError::LocalOnly(format!("{} is odd", unit.number))),
         }
         let wrong = u64::from(FAULTY && unit.number % 7 == 3);
         // The second number differs from thread to thread, as times do.

@@ -113,7 +113,7 @@ impl Work for BookScores {
         for position in unit {
             let bounds = solver
                 .score_within(position, &limits)
-                .map_err(|error| WorkError::OnlyHere(error.to_string()))?;
+                .map_err(|error| WorkError::LocalOnly(error.to_string()))?;
             let Some(score) = bounds.exact() else { return Ok(None) };
             scores.push(score);
         }
