@@ -229,8 +229,9 @@ impl Heuristic {
 /// The evaluation compiled for BMI1 and POPCNT, which not every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::env;
     use std::sync::LazyLock;
+
+    use claimeven_solver::is_portable;
 
     use super::{Board, Heuristic, Player, Rules};
 
@@ -238,9 +239,7 @@ mod x86 {
     #[inline]
     pub(super) fn has_popcnt() -> bool {
         static HAS_POPCNT: LazyLock<bool> = LazyLock::new(|| {
-            env::var_os("CLAIMEVEN_PORTABLE").is_none()
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("popcnt")
+            !is_portable() && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt")
         });
         *HAS_POPCNT
     }

@@ -8,11 +8,22 @@
 //! With `CLAIMEVEN_PORTABLE` in its environment, a program uses no vector instructions. All tests
 //! also run in this mode.
 
+use std::env;
+use std::sync::LazyLock;
+
 use crate::bounds::View;
 use crate::search::{Child, Quiet, Root, Search};
 use crate::shape::Shape;
 use crate::table::Slot;
 use crate::windows::Interrupt;
+
+/// Whether this process uses only instructions that every processor of its kind has, because
+/// `CLAIMEVEN_PORTABLE` is set in its environment.
+pub fn is_portable() -> bool {
+    static IS_PORTABLE: LazyLock<bool> =
+        LazyLock::new(|| env::var_os("CLAIMEVEN_PORTABLE").is_some());
+    *IS_PORTABLE
+}
 
 /// A kind of processor. A value of the type proves that the program runs on one.
 pub(crate) trait Cpu: Copy + Send + Sync + 'static {
@@ -102,10 +113,7 @@ pub(crate) use x86::X86V3;
 mod x86 {
     #![allow(unsafe_code, reason = "instructions that not every processor has cannot be safe")]
 
-    use std::env;
-    use std::sync::LazyLock;
-
-    use super::{Child, Cpu, Interrupt, Quiet, Root, Search, Shape, Slot, View};
+    use super::{Child, Cpu, Interrupt, Quiet, Root, Search, Shape, Slot, View, is_portable};
 
     /// An x86-64 processor with AVX2, BMI1, BMI2, LZCNT and POPCNT.
     #[derive(Clone, Copy, Debug)]
@@ -114,9 +122,7 @@ mod x86 {
     impl X86V3 {
         /// `None` if the processor lacks one of the instruction sets.
         pub(crate) fn detect() -> Option<X86V3> {
-            static PORTABLE: LazyLock<bool> =
-                LazyLock::new(|| env::var_os("CLAIMEVEN_PORTABLE").is_some());
-            let has_all = !*PORTABLE
+            let has_all = !is_portable()
                 && is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")

@@ -51,6 +51,7 @@ mod word;
 
 pub use book::{Book, BookError, book_positions, embedded_books};
 pub use book_builder::{BookBuild, BookPositions, BuildError, BuildProgress, build_book};
+pub use cpu::is_portable;
 pub use limits::{Limits, Stop, Stopped};
 pub use score::Score;
 pub use solver::{Bounds, Options, Solver, Unsolvable};

@@ -23,7 +23,7 @@ use std::arch::x86_64::{
 };
 use std::array;
 #[cfg(target_arch = "x86_64")]
-use std::{env, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// One number for each of sixteen positions.
 pub(crate) type Lanes = [f32; LANES];
@@ -44,7 +44,7 @@ pub(crate) fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         static HAS_FMA: LazyLock<bool> = LazyLock::new(|| {
-            env::var_os("CLAIMEVEN_PORTABLE").is_none()
+            !claimeven_solver::is_portable()
                 && is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("fma")
         });
