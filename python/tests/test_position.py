@@ -28,7 +28,7 @@ def test_setups_compare_hash_and_pickle() -> None:
         (lambda: Setup(-1), "cols -1 is out of range"),
         (lambda: Setup(10**9), "cols 1000000000 is out of range"),
         (lambda: Setup(12, 12), "too large"),
-        (lambda: Setup(connect=1), "2 cells or more"),
+        (lambda: Setup(connect=1), "at least 2"),
         (lambda: Setup(ruleset="most"), "unknown ruleset 'most'"),
         (lambda: Setup.parse("7"), "invalid setup '7'"),
         (lambda: Position("48"), "move 2"),

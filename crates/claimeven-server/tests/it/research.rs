@@ -217,7 +217,7 @@ async fn tournaments_are_limited_and_bad_ones_rejected() {
             "player 'ugi' is not available on this server",
         ),
         (json!({ "games": 100_000 }), "at most 2000 games on this server, not 300000"),
-        (json!({ "games": 0 }), "games = 0"),
+        (json!({ "games": 0 }), "games must be from 1 to"),
         (json!({ "openings": "balanced:30" }), "not 'balanced:30'"),
         (json!({ "openings": "/etc/passwd" }), "not '/etc/passwd'"),
         (json!({ "format": "cup" }), "not 'cup'"),

@@ -75,7 +75,7 @@ export const study: Texts["study"] = {
     estimate: (column, depth) => `La columna ${column} parece la mejor: búsqueda de profundidad ${depth}`,
     noLossWithin: (colour, n) => `Seguro: ${colour} no pierde en ${moves(n)}.`,
     stillLooking: "Lo que aparece bajo las columnas es seguro. El resto se está analizando.",
-    notExact: "Esta posición no se puede resolver en unos segundos. Lo que aparece bajo las columnas es seguro («aguanta 6» significa que no pierde en 6 jugadas); lo que parece mejor es una opinión.",
+    notExact: "Esta posición no se puede resolver en unos segundos. Lo que aparece bajo las columnas es seguro («dura 6» significa que no pierde en 6 jugadas); lo que parece mejor es una opinión.",
     expected: "Juego esperado (una opinión)",
     looksBest: (depth) => `parece la mejor, búsqueda de profundidad ${depth}`,
     book: "Libro de aperturas",
@@ -99,7 +99,7 @@ export const study: Texts["study"] = {
       if (at_least === 1) return "gana";
       if (at_most === -1) return "pierde";
       if (at_least === 0) return at_most === 0 ? "empate" : "empate o victoria";
-      return at_most === 0 ? "empate o derrota" : no_loss_within > 0 ? `aguanta ${no_loss_within}` : "–";
+      return at_most === 0 ? "empate o derrota" : no_loss_within > 0 ? `dura ${no_loss_within}` : "–";
     },
     does,
     bar: (text) => `Evaluación: ${text}`,
