@@ -17,9 +17,9 @@ export interface components {
         };
         /** @description A position to analyze. */
         AnalysisInput: {
+            position?: components["schemas"]["PositionInput"];
             /** @description Whether to take more time than a quick analysis. */
             thorough?: boolean;
-            position?: components["schemas"]["PositionInput"];
         };
         /** @description The analysis of a position. */
         AnalysisView: {
@@ -1204,6 +1204,8 @@ export interface components {
         WorkerView: {
             /** @description `fused` or `unfused` multiply-add, on which the results of networks depend. */
             arithmetic: string;
+            /** @description Whether it has the version of this server, so that it can help. */
+            compatible: boolean;
             /**
              * Format: int64
              * @description Units that it has completed.
@@ -1229,8 +1231,6 @@ export interface components {
              * @description Seconds since it was started.
              */
             seconds: number;
-            /** @description Whether it has the version of this server, so that it can help. */
-            compatible: boolean;
             threads: number;
             version: string;
             /** @description Units waiting for one of its threads. */
