@@ -56,7 +56,7 @@ export function seriesOf(rows: Measurement[], what: "ms" | "nodes_searched", nam
 
 /** The same columns as `claimeven compare --csv`. */
 export function csvOf(rows: Measurement[]): string {
-  const head = "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,nodes_factor,move,value";
+  const head = "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,node_ratio,move,value";
   const lines = rows.map((row) => {
     const { search } = row;
     const factor = factors(rows, row);
