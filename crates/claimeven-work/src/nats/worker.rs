@@ -648,6 +648,12 @@ async fn hand_back(shared: &Shared, unit: &Unit, delay: Duration) {
     let _ = unit.acker.ack_with(AckKind::Nak(delay)).await;
 }
 
+/// Drops a unit whose job has ended.
+async fn discard(shared: &Shared, unit: &Unit) {
+    shared.release(unit.key);
+    let _ = unit.acker.ack_with(AckKind::Term).await;
+}
+
 /// Publishes results as they arrive, several at a time.
 async fn publish_all(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
     while let Some(finished) = finished.recv().await {
@@ -663,8 +669,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let (status, body) = match outcome {
         // The result would never be removed.
         Outcome::Done(_) | Outcome::Failed(_) if unit.job.has_ended.load(Ordering::Relaxed) => {
-            shared.release(unit.key);
-            let _ = unit.acker.ack_with(AckKind::Term).await;
+            discard(&shared, &unit).await;
             return;
         }
         Outcome::Done(output) => (Status::Done, output),
@@ -677,8 +682,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         }
         Outcome::Cancelled => {
             if unit.job.has_ended.load(Ordering::Relaxed) {
-                shared.release(unit.key);
-                let _ = unit.acker.ack_with(AckKind::Term).await;
+                discard(&shared, &unit).await;
             } else {
                 forget_start(&shared, &bus, &unit).await;
                 hand_back(&shared, &unit, Duration::ZERO).await;
@@ -698,7 +702,8 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let mut delay = Duration::from_millis(50);
     while let Err(error) = bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
         if unit.job.has_ended.load(Ordering::Relaxed) {
-            break;
+            discard(&shared, &unit).await;
+            return;
         }
         shared.warn(&bus.client, format!("cannot store results: {error}; trying again"));
         sleep(delay).await;
@@ -789,8 +794,7 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
                     Vec::from(gone)
                 };
                 for unit in unneeded {
-                    shared.release(unit.key);
-                    let _ = unit.acker.ack_with(AckKind::Term).await;
+                    discard(&shared, &unit).await;
                 }
                 tokio::spawn(leave_job(Arc::clone(&shared), bus.clone(), id.to_owned(), job));
             }
