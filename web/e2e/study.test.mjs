@@ -150,7 +150,7 @@ test("analysis: copying and images", async () => {
 
 test("analysis: a board that is too large to solve shows what is certain, and estimates as opinions", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=55&cols=9&rows=7&connect=5`);
-  const opinion = page.getByText(/^Column \d looks best: search of depth \d+$/);
+  const opinion = page.getByText(/^Column \d looks best \(search depth \d+\)$/);
   await opinion.waitFor();
   await page.getByText(/^Certain: Red does not lose within \d+ moves?\.$/).waitFor();
   const values = page.locator("ul[aria-label='Value of each column'] li");
@@ -295,7 +295,7 @@ test("a review of a large board judges only the moves that could be solved", asy
   await page.getByText("Judged moves").waitFor();
   assert.equal(await page.getByText(/Well played/).count(), 0);
   await page.locator("[data-ply='1']").click();
-  await page.getByText(/Not solved\.\s+Column \d looked best: search of depth \d+\./).waitFor();
+  await page.getByText(/Not solved\.\s+Column \d looked best \(search depth \d+\)\./).waitFor();
   // The end is solved: Red could have won at once, and let Yellow win instead.
   await page.getByRole("button", { name: "Learn from your mistakes" }).click();
   await page.getByText("Find the move.").waitFor();
@@ -416,7 +416,7 @@ test("statistics: what costs games, with the lesson and the puzzles about it", a
   await page.goto(`${server.base}/statistics`);
   const costs = page.locator("figure", { hasText: "What costs you games" });
   await costs.getByText("in 4 of your last 5 games").waitFor();
-  assert.deepEqual(await costs.locator("li b").allInnerTexts(), ["Double threat", "Zugzwang: odd threat", "Playing below a four"]);
+  assert.deepEqual(await costs.locator("li b").allInnerTexts(), ["Double threat", "Zugzwang: odd threat", "Playing below a threat"]);
   await costs.locator("li").first().getByRole("link", { name: "Puzzles" }).click();
   await page.getByRole("heading", { name: "Puzzles", level: 1 }).waitFor();
   await eventually("the theme is chosen", async () => (await page.getByLabel("Theme").inputValue()) === "double-threat");

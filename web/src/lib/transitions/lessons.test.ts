@@ -61,7 +61,7 @@ describe("feedback", () => {
     ["below", 0, 4, "Your disc lets your opponent reach column 4, row 3: four in a row."],
     ["double", 1, 1, "Your opponent can now force four in a row, with 3 more discs."],
     ["double", 0, 2, "With best play this loses in 15 moves. The strongest reply is column 1."],
-    ["first-moves", 1, 4, "This gives the win away: with best play it is only a draw. The reply is column 4."],
+    ["first-moves", 1, 4, "This gives the win away: with best play it is only a draw. The best reply is column 4."],
   ])("%s %i, column %i: %s", (lesson, number, column, text) => expect(comment(lesson, number, column)).toBe(text));
 
   test("a right answer has no comment on mistakes, and its threats are named", () => {

@@ -85,7 +85,7 @@ export const fleet: Texts["fleet"] = {
   thisServer: (name) => `${name} (dieser)`,
   connected: "verbunden",
   cutOff: "erreicht NATS nicht",
-  ledAbout: "Der Server, der eine Partie leitet, führt ihre Agenten und ihre Uhr. Züge nimmt jeder Server an.",
+  ledAbout: "Der Server, der eine Partie leitet, lässt die Computerspieler ziehen und führt die Uhr. Züge nimmt jeder Server an.",
 
   linkWorkers: (count) => `Flotte: ${workers(count)}`,
   linkNone: "Andere Rechner helfen lassen",

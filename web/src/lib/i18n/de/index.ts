@@ -83,7 +83,7 @@ export const de: Texts = {
     two: "Zu zweit an einem Gerät",
     twoAbout: "Abwechselnd auf diesem Gerät spielen",
     watch: "Dem Computer zusehen",
-    watchAbout: "Zwei Stufen spielen gegeneinander",
+    watchAbout: "Zwei Computerstufen spielen gegeneinander",
     more: "Weitere Optionen",
     moreAbout: "Brett, Regeln, Uhr, eigene Engine",
     latest: "Neueste Partien",
@@ -313,7 +313,7 @@ export const de: Texts = {
     deleteData: "Meine Daten löschen…",
     deleteDataTitle: "Meine Daten löschen",
     deleteDataText:
-      "Das löscht alle deine Partien, Analysen, Turniere und Trainings auf diesem Server und das Cookie, an dem er dich erkennt. Partien mit anderen bleiben in deren Verlauf, aber ohne deinen Namen; laufende gelten als aufgegeben. Das lässt sich nicht rückgängig machen.",
+      "Das löscht alle deine Partien, Auswertungen, Turniere und Trainings auf diesem Server und das Cookie, an dem er dich erkennt. Partien mit anderen bleiben in deren Verlauf, aber ohne deinen Namen; laufende gelten als aufgegeben. Das lässt sich nicht rückgängig machen.",
     deleteDataYes: "Alles löschen",
     deleteDataNo: "Daten behalten",
     deleteDataDone: "Deine Daten sind gelöscht.",

@@ -61,7 +61,7 @@ const PARAMETERS: Record<string, string> = {
   temperature: "Temperatur",
   proofs: "Bewiesene Ergebnisse",
   every: "Genauer Wert jedes Zugs",
-  table: "Tabelle (MB)",
+  table: "Tabellengröße (MB)",
   threads: "Threads",
   book: "Eröffnungsbuch",
   seed: "Startwert",

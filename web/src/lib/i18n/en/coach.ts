@@ -19,7 +19,7 @@ export const coach = {
   close: "Close the explanation",
   thinking: "Looking for a reason…",
   plan: "Step by step",
-  marks: "On the board: pairs of cells of which each player gets one, hatched cells that the winner avoids, and the deciding cell with a ring.",
+  marks: "On the board: paired cells, of which each player gets one; hatched cells, which the winner avoids; and a ring around the deciding cell.",
   better: (column: number) => `Show column ${column}`,
   /** The game in a sentence: who had the win, or the draw, until which move. */
   turned: {
@@ -31,11 +31,11 @@ export const coach = {
     const places = listed(cells.map(cell));
     switch (theme) {
       case "win-now":
-        return `${loser} overlooked a four in a row.`;
+        return `${loser} missed a chance to connect four.`;
       case "must-block":
-        return `${winner}'s four in a row was not blocked.`;
+        return `${loser} did not block ${winner}'s four in a row.`;
       case "opens-four":
-        return `It opened ${places} for ${winner}'s four.`;
+        return `That move allowed ${winner} to connect four at ${places}.`;
       case "double-threat":
         return `${winner}'s double threat decided it.`;
       case "stacked-threats":
@@ -59,7 +59,7 @@ export const coach = {
     double_threat: "Look for two threats at once.",
     forced: "Look for threats that have to be blocked.",
     every_reply: "Look for a move after which every reply loses by force.",
-    every_move_opens: "Soon your opponent has no safe move left.",
+    every_move_opens: "Your opponent will soon have no safe move left.",
     zugzwang: "Think ahead to the endgame: who will have to play right below your threat?",
     follow_up: "Answer right above your opponent's discs, and you will get the cells you need.",
   } as Record<string, string>,
@@ -155,7 +155,7 @@ export const coach = {
       case "wins_slower":
         return `Column ${sentence.column} still wins, in ${plural(sentence.moves, "move")}; column ${sentence.better} wins in ${sentence.better_moves}.`;
       case "win_to_draw":
-        return `Column ${sentence.column} gives ${name(sentence.player)}'s win away: now it is a draw.`;
+        return `Column ${sentence.column} gives away ${name(sentence.player)}'s win: now it is a draw.`;
       case "win_to_loss":
         return `Column ${sentence.column} turns ${name(sentence.player)}'s win into a loss.`;
       case "draw_to_loss":

@@ -82,7 +82,7 @@ export const fleet = {
   thisServer: (name: string) => `${name} (this one)`,
   connected: "connected",
   cutOff: "cannot reach NATS",
-  ledAbout: "The server that leads a game runs its agents and its clock. Every server accepts moves.",
+  ledAbout: "The server that leads a game runs its computer players and its clock. Every server accepts moves.",
 
   linkWorkers: (workers: number) => `Fleet: ${plural(workers, "worker")}`,
   linkNone: "Let other machines help",

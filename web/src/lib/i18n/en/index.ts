@@ -88,7 +88,7 @@ export const en = {
     two: "Local game",
     twoAbout: "Pass and play on this device",
     watch: "Watch the computer",
-    watchAbout: "Two levels play each other",
+    watchAbout: "Two computer levels play each other",
     more: "More options",
     moreAbout: "Board, rules, clock, custom engine",
     latest: "Latest games",

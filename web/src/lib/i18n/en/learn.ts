@@ -34,7 +34,7 @@ export const learn = {
   leaves: (column: number, row: number) => `Your opponent connects four at column ${column}, row ${row}.`,
   loses: (moves: number) => `Your opponent can now force four in a row, with ${plural(moves, "more disc")}.`,
   losesLate: (column: number, moves: number) => `With best play this loses in ${plural(moves, "move")}. The strongest reply is column ${column}.`,
-  draws: (column: number) => `This gives the win away: with best play it is only a draw. The reply is column ${column}.`,
+  draws: (column: number) => `This gives the win away: with best play it is only a draw. The best reply is column ${column}.`,
   slower: (moves: number) => `This wins too, but it takes ${plural(moves, "move")}. There is a faster way.`,
   marked: (cells: string) => `Marked on the board: you connect four at ${cells}.`,
   cell: (column: number, row: number) => `column ${column}, row ${row}`,
@@ -122,12 +122,12 @@ export const learn = {
     block: {
       title: "Block",
       text: ["Before you move, ask: what would my opponent do if I did nothing?", "If the answer is four in a row, you have to play that cell yourself."],
-      right: ["Column 7 was the only open end of the three.", "Three on top of each other: the only answer is to put your disc on them.", "A diagonal coming down from column 3, row 4 to column 6, row 1. Well spotted."],
+      right: ["Column 7 was the only open end of the three.", "Three on top of each other: the only answer is to put your disc on top.", "A diagonal coming down from column 3, row 4 to column 6, row 1. Well spotted."],
     },
     both: {
       title: "Win before you block",
       text: ["If you can connect four, do it, whatever your opponent threatens. The game is over, and the threat no longer matters.", "So look for your own four first, and for your opponent's second."],
-      right: ["Your opponent threatened column 6, but you were faster.", "The three in column 2 against you came one move too late.", "The diagonal to column 4, row 4 was dangerous, but row 2 was faster."],
+      right: ["Your opponent threatened column 6, but you were faster.", "Your opponent's three in column 2 came one move too late.", "The diagonal to column 4, row 4 was dangerous, but row 2 was faster."],
     },
     below: {
       title: "Look above your disc",
@@ -141,7 +141,7 @@ export const learn = {
     },
     "open-three": {
       title: "The open three",
-      text: ["Three in a row with both ends free is won: your opponent can block one end, and you play the other.", "So two discs side by side with room around them are already dangerous."],
+      text: ["Three in a row with both ends free wins: your opponent can block one end, and you play the other.", "So two discs side by side with room around them are already dangerous."],
       right: ["Three with both ends free: one of them will be yours.", "Columns 2, 3 and 4 with columns 1 and 5 free. The gap was the right place.", "To the left there was room for both ends. To the right, column 6 was taken."],
     },
     "stop-three": {
@@ -222,12 +222,12 @@ export const learn = {
     "second-player": {
       title: "Other first moves",
       text: ["A first move at the edge loses: after columns 1, 2, 6 and 7 the second player can win. Columns 3 and 5 lead to a draw.", "Know the answers, and you can take advantage."],
-      right: ["The second player now wins, with columns 2, 3, 4 and 6.", "Column 3 is the only answer that wins.", "After a start in column 3, the middle keeps the draw."],
+      right: ["The second player can now win with column 2, 3, 4 or 6.", "Column 3 is the only answer that wins.", "After a start in column 3, the middle keeps the draw."],
     },
     exam: {
       title: "The exam",
       text: ["Three positions with no hint about the theme. Take your time: look for fours, for double threats, for lasting threats, and count.", "After that, a game against level 8 awaits you."],
-      right: ["Next to the full middle column, in columns 3 and 5, the first player wins.", "You answered right above the last disc: claimeven.", "Column 4 is the only move that wins. You are ready to play."],
+      right: ["Right next to the full middle column: columns 3 and 5 both win for the first player.", "You answered right above the last disc: claimeven.", "Column 4 is the only move that wins. You are ready to play."],
     },
   },
 };

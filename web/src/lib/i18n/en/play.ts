@@ -36,7 +36,7 @@ export const play = {
       case "loses":
         return `Your opponent can force a win. This move holds out longest: ${movesText(reason.moves)}.`;
       case "opinion":
-        return { better: "A quick search thinks you are ahead.", even: "A quick search thinks the position is even.", worse: "A quick search thinks your opponent is ahead." }[reason.side];
+        return { better: "A quick search suggests that you are ahead.", even: "A quick search suggests that the position is even.", worse: "A quick search suggests that your opponent is ahead." }[reason.side];
     }
   },
   hintColumn: (column: number) => `Play column ${column}.`,

@@ -60,7 +60,7 @@ const PARAMETERS: Record<string, string> = {
   temperature: "Temperature",
   proofs: "Proven results",
   every: "Exact value of every move",
-  table: "Table (MB)",
+  table: "Table size (MB)",
   threads: "Threads",
   book: "Opening book",
   seed: "Seed",

@@ -85,7 +85,7 @@ export const fleet: Texts["fleet"] = {
   thisServer: (name) => `${name} (este)`,
   connected: "conectado",
   cutOff: "no llega a NATS",
-  ledAbout: "El servidor que dirige una partida ejecuta sus agentes y lleva su reloj. Cualquier servidor acepta jugadas.",
+  ledAbout: "El servidor que dirige una partida ejecuta sus jugadores del ordenador y lleva su reloj. Cualquier servidor acepta jugadas.",
 
   linkWorkers: (count) => `Flota: ${workers(count)}`,
   linkNone: "Usar otras máquinas",

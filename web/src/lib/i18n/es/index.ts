@@ -83,7 +83,7 @@ export const es: Texts = {
     two: "Partida local",
     twoAbout: "Por turnos en este dispositivo",
     watch: "Ver jugar al ordenador",
-    watchAbout: "Dos niveles juegan entre sí",
+    watchAbout: "Dos niveles del ordenador juegan entre sí",
     more: "Más opciones",
     moreAbout: "Tablero, reglas, reloj, motor propio",
     latest: "Últimas partidas",

@@ -61,7 +61,7 @@ const PARAMETERS: Record<string, string> = {
   temperature: "Temperatura",
   proofs: "Resultados demostrados",
   every: "Valor exacto de cada jugada",
-  table: "Tabla (MB)",
+  table: "Tamaño de la tabla (MB)",
   threads: "Hilos",
   book: "Libro de aperturas",
   seed: "Semilla",
