@@ -32,7 +32,7 @@ def random(
     low, high = (plies, plies) if isinstance(plies, int) else plies
     setup = setup or _native.Setup()
     if n < 0 or low < 0 or high < low:
-        raise ValueError(f"{n} boards of {low} to {high} plies: expected numbers from 0, the lower first")
+        raise ValueError(f"{n} boards of {low} to {high} plies: expected numbers of at least 0, the lower first")
     return _native.random_boards(n, low, high, seed, setup)
 
 
@@ -48,7 +48,7 @@ def all(
     [1, 7, 49, 238, 1120]
     """
     if plies < 0:
-        raise ValueError(f"{plies} plies: expected a number from 0")
+        raise ValueError(f"{plies} plies: expected a number of at least 0")
     return _native.all_boards(plies, mirrored, setup or _native.Setup())
 
 

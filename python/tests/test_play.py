@@ -55,7 +55,7 @@ def test_agents_decide() -> None:
         (lambda: Agent("mcts:sims=x"), "sims 'x' of mcts"),
         (lambda: Agent("random").decide("1212121"), "the game is over"),
         (lambda: Agent("zero").decide(Position("", Setup(5, 5))), "no embedded network"),
-        (lambda: Limits(seconds=-1), "expected a number from 0"),
+        (lambda: Limits(seconds=-1), "expected a number of at least 0"),
         (lambda: claimeven.match("random", "nobody"), "unknown player 'nobody'"),
         (lambda: claimeven.match("random", "random", games=0), "at least 1 game"),
         (lambda: claimeven.match("random", "random", openings="x"), "unknown openings 'x'"),

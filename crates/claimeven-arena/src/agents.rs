@@ -214,7 +214,10 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[Parameter {
             name: "file",
             about: "a proof other than the embedded ones of 7x6 and 6x6",
-            values: Values::Text { what: "a file of claimeven proof build", needed: false },
+            values: Values::Text {
+                what: "a file written by `claimeven proof build`",
+                needed: false,
+            },
         }],
         build: |settings| {
             player(match settings.file("file") {

@@ -446,7 +446,7 @@ impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Values::Whole { min, max: u64::MAX, .. } => {
-                write!(f, "a whole number from {min}")
+                write!(f, "a whole number of at least {min}")
             }
             Values::Whole { min, max, .. } => {
                 write!(f, "a whole number from {min} to {max}")

@@ -255,7 +255,7 @@ impl fmt::Display for CountError {
         write!(
             f,
             "counting {cols}x{rows} to ply {} would take up to {:.0} GiB of memory, but only {:.1} \
-             GiB are free; {} plies would fit",
+             GiB are available; {} plies would fit",
             self.plies,
             gib(self.needed),
             gib(self.memory),

@@ -361,6 +361,6 @@ fn read_book(path: &Path) -> PyResult<Book> {
 
 /// A duration from seconds given in Python.
 pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
-    let wrong = || value_error(format!("{seconds} seconds: expected a number from 0"));
+    let wrong = || value_error(format!("{seconds} seconds: expected a number of at least 0"));
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }

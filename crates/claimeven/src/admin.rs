@@ -134,7 +134,7 @@ enum Command {
         claimeven admin restore games.backup\n  \
         claimeven admin restore games.backup --force --database sqlite:games.sqlite")]
     Restore {
-        /// File of `claimeven admin backup`
+        /// File written by `claimeven admin backup`
         file: PathBuf,
         /// Replace everything that the database contains
         #[arg(long)]

@@ -17,7 +17,7 @@ use crate::output::{print_json, write_file};
 use crate::progress;
 use crate::text::counted;
 
-/// Play a tournament that a file describes
+/// Run a tournament described in a file
 #[derive(clap::Args)]
 #[command(after_help = "\
 The file is TOML, such as docs/tournament.toml:\n\n  \

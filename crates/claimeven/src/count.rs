@@ -30,8 +30,8 @@ Mirror images are counted separately, transpositions once. In the ruleset lines 
 the board is full.\n\n\
 Enumeration keeps the positions of two plies in memory. The symbolic method keeps sets of positions \
 as binary decision diagrams, on boards of up to 64 cells; it uses all cores and can resume from \
-checkpoints. The column left estimates the time for all further plies from the growth of the \
-diagrams: roughly in the first half of the plies, well in the second.\n\n\
+checkpoints. The column `left` estimates the remaining time from the growth of the diagrams: only \
+roughly in the first half of the plies, but well in the second.\n\n\
     Examples:\n  \
     claimeven count --plies 10\n  \
     claimeven count --all --cols 4 --rows 4\n  \

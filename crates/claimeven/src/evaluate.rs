@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     random: u32,
 
-    /// Number of discs in the random positions [default: by the board, 4..20 on 7x6]
+    /// Number of discs in the random positions [default: depends on the board, 4..20 on 7x6]
     #[arg(long, value_name = "A..B", value_parser = discs)]
     discs: Option<(u32, u32)>,
 
@@ -161,8 +161,10 @@ fn setup(args: &Args) -> Result<Setup, Failure> {
         _ => setup,
     };
     if let Some((first, last)) = args.discs.filter(|discs| discs.1 >= setup.cells()) {
-        let message =
-            format!("invalid value '{first}..{last}' for '--discs': {last} discs fill {setup}");
+        let message = format!(
+            "invalid value '{first}..{last}' for '--discs': expected fewer discs than the board's {} cells",
+            setup.cells()
+        );
         return Err(Failure::Input(message));
     }
     Ok(setup)

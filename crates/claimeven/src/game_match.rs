@@ -266,9 +266,9 @@ fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, F
     };
     let openings = match fs::read_to_string(text) {
         Ok(content) => Openings::Given(read_openings(setup, &content)?),
-        Err(_) => {
-            text.parse().map_err(|error| Failure::Input(format!("{error}, nor a readable file")))?
-        }
+        Err(_) => text.parse().map_err(|error| {
+            Failure::Input(format!("{error}; '{text}' is not a readable file either"))
+        })?,
     };
     Ok(openings.choose(setup, pairs as usize, args.seed.seed)?)
 }

@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long)]
     step: bool,
 
-    /// Continue the last game of a file, or the one of --game
+    /// Continue the last game in a file, or the one given by --game
     #[arg(long, value_name = "FILE", conflicts_with_all = ["first", "second", "clock"])]
     load: Option<PathBuf>,
 

@@ -252,7 +252,7 @@ fn report(name: &str, bytes: &[u8], json: bool) -> Result<(), Failure> {
     writeln!(out, "{claim}: proven")?;
     writeln!(
         out,
-        "{}: {owner_positions} of the owner, {opponent_positions} of the opponent, {overrides} in strategies",
+        "{}: {owner_positions} of the owner, {opponent_positions} of the opponent, {overrides} overrides",
         counted(positions, "position")
     )?;
     writeln!(out, "{leaves} of them are leaves, closed by {}", counted(diagrams, "diagram"))?;

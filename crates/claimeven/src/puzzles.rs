@@ -14,7 +14,7 @@ use crate::output::write_file;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Prints a line per puzzle: the moves, win or draw, the number of discs to the win, the solution,\n\
-the difficulty from 1 to 5 and the themes. Wins in one and blocks are added, a tenth as\n\
+the difficulty from 1 to 5 and the themes. Immediate wins and forced blocks are added, a tenth as\n\
 many of each. The same seed gives the same puzzles.\n\n\
 Examples:\n  \
     claimeven puzzles --count 20\n  \

@@ -13,7 +13,7 @@ use crate::output::print_json;
 use crate::play::read_line;
 use crate::records::{RecordsArgs, pick};
 use crate::show::status;
-use crate::text::counted;
+use crate::text::{counted, lost_by};
 
 /// Step through recorded games, or verify them
 #[derive(clap::Args)]
@@ -199,7 +199,7 @@ impl Show<'_> {
                 let detail = result.detail.iter().map(|detail| format!(" ({detail})"));
                 let detail: String = detail.collect();
                 let ply = game.moves().len();
-                format!("{winner} wins, {loser}: {}{detail}, ply {ply}", result.reason)
+                format!("{winner} wins: {loser} {}{detail}, ply {ply}", lost_by(result.reason))
             }
             _ => status(game.position()),
         }

@@ -22,8 +22,8 @@ pub(crate) struct SetupArgs {
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(2..))]
     connect: u8,
 
-    /// standard: the first four in a row wins; lines: each four in a row is a point, and most points
-    /// on a full board wins
+    /// standard: the first four in a row wins; lines: each four in a row is a point, and whoever has
+    /// more on a full board wins
     #[arg(long, value_name = "RULES", default_value_t, hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(Ruleset::ALL.map(Ruleset::name))
         .try_map(|name| name.parse::<Ruleset>()))]

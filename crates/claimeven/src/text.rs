@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use claimeven_arena::Reason;
+
 /// A count with its noun in the singular or the plural: `1 game`, `2 games`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
@@ -41,6 +43,17 @@ pub(crate) fn in_words(number: u8) -> String {
     const WORDS: [&str; 10] =
         ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     WORDS.get(usize::from(number)).map_or_else(|| number.to_string(), |&word| word.to_owned())
+}
+
+/// What the loser of a game did that ended before the board was decided, as in "O resigned".
+pub(crate) const fn lost_by(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Time => "ran out of time",
+        Reason::Forfeit => "forfeited",
+        Reason::Resigned => "resigned",
+        Reason::Abandoned => "left the game",
+        reason => reason.name(),
+    }
 }
 
 /// Wraps a text at words into lines of at most `width` characters.

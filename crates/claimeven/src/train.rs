@@ -92,7 +92,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// Stop when less disk space is free, in MB
+    /// Stop when less disk space than this is free, in MB
     #[arg(long, value_name = "MB", default_value_t = 256, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     keep_free: u64,

@@ -601,7 +601,7 @@ impl App {
             }
             KeyCode::Char('g') if !self.session.is_over() => match self.session.resigner() {
                 Some(_) => self.popup = Some(Popup::Confirm(Question::Resign)),
-                None => self.message = Some("Only programs play, so nobody can resign".to_owned()),
+                None => self.message = Some("Nobody can resign: only programs play".to_owned()),
             },
             KeyCode::Char('x') => {
                 self.session.switch_sides();
@@ -794,7 +794,7 @@ impl App {
             self.message = Some(if self.session.has_human() {
                 "It is not your turn".to_owned()
             } else {
-                "Only programs play: p to pause, o to change the players".to_owned()
+                "Only programs are playing: p to pause, o to change the players".to_owned()
             });
             return;
         }

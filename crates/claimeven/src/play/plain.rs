@@ -118,7 +118,7 @@ impl PlainGame {
                 Ok(Command::Play(_)) if awaits_step => {
                     writeln!(
                         out,
-                        "only programs play: press Enter for the next move, or type continue or help"
+                        "only programs are playing: press Enter for the next move, or type continue or help"
                     )?;
                     continue;
                 }

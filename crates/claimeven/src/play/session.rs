@@ -15,6 +15,7 @@ use claimeven_search::Decision;
 use crate::Failure;
 use crate::records::load;
 use crate::show::state;
+use crate::text::lost_by;
 
 /// A game being played: turns, undo, clocks and resignation, without screens and threads.
 #[derive(Clone, Debug)]
@@ -266,11 +267,7 @@ impl GameSession {
     pub(crate) fn status(&self, names: &[String; 2]) -> String {
         let Some((loser, reason)) = self.ended else { return state(self.position(), names) };
         let (winner, loser) = (&names[loser.opponent().index()], &names[loser.index()]);
-        match reason {
-            Reason::Time => format!("{winner} wins: {loser} ran out of time"),
-            Reason::Resigned => format!("{winner} wins: {loser} resigned"),
-            reason => format!("{winner} wins, {loser}: {reason}"),
-        }
+        format!("{winner} wins: {loser} {}", lost_by(reason))
     }
 
     /// The record of the game.
