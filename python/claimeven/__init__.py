@@ -1,7 +1,7 @@
 """Connect Four, solved: exact scores for whole arrays, players, networks and environments, on any board.
 
-Columns count from 1, as on the board and in move texts such as ``'4453'``; arrays are indexed from 0. Boards as arrays
-hold 0 for an empty cell and 1 and 2 for the discs of the first and second player, the top row first.
+Columns are numbered from 1, as on the board and in move texts such as ``'4453'``; arrays are indexed from 0. Boards as
+arrays hold 0 for an empty cell and 1 and 2 for the discs of the first and second player, the top row first.
 
 >>> import claimeven
 >>> solver = claimeven.Solver()

@@ -6,7 +6,7 @@
 >>> state.current_player(), state.legal_actions()
 (1, [0, 1, 2, 3, 4, 5, 6])
 
-Actions count columns from 0. ``ConnectFourBot`` plays with OpenSpiel's own states too, for example in
+Actions are columns from 0. ``ConnectFourBot`` plays with OpenSpiel's own states too, for example in
 ``pyspiel.evaluate_bots``.
 """
 

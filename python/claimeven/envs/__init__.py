@@ -5,7 +5,7 @@
   at once. Importing this package registers them for ``gymnasium.make('claimeven/ConnectFour-v0')`` and ``make_vec``.
 - ``claimeven.openspiel``: states and a bot like those of ``pyspiel``.
 
-Actions count columns from 0 here, as in those libraries.
+Actions are columns numbered from 0 here, as in those libraries.
 """
 
 from __future__ import annotations
