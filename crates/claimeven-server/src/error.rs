@@ -33,8 +33,10 @@ pub(crate) enum Error {
     NotJson(String),
     /// Too many requests; with the seconds to wait.
     TooMany(String, u64),
-    /// The server is busy; with the seconds to wait.
+    /// The server is busy and has not executed the request; with the seconds to wait.
     Busy(String, u64),
+    /// The request took too long. It may still be executed, so it must not simply be repeated.
+    Timeout,
     /// An internal error; the cause is only logged.
     Internal(String),
 }
@@ -66,6 +68,9 @@ impl Error {
             | Error::TooMany(message, _)
             | Error::Busy(message, _) => message,
             Error::Method => "Method not allowed",
+            Error::Timeout => {
+                "The request took too long; reload the page to see whether it succeeded"
+            }
             Error::Internal(_) => "Internal server error",
         };
         message.replace(char::is_control, " ")
@@ -82,6 +87,7 @@ impl Error {
             Error::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Error::TooMany(..) => StatusCode::TOO_MANY_REQUESTS,
             Error::Busy(..) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Timeout => StatusCode::GATEWAY_TIMEOUT,
             Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -114,9 +114,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(page::serve)
         .layer(middleware::from_fn(move |request: Request, next: Next| async move {
             let response = timeout(Duration::from_secs(seconds), next.run(request)).await;
-            response.unwrap_or_else(|_| {
-                Error::Busy("The request took too long, try again".to_owned(), 5).into_response()
-            })
+            response.unwrap_or_else(|_| Error::Timeout.into_response())
         }))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), request::identify))

@@ -39,6 +39,8 @@ pub(crate) struct LiveGames {
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
+    /// Games that could not be loaded to end them on time, and when to try again.
+    unreadable: Mutex<HashMap<String, Instant>>,
     /// The limits on unfinished games.
     quota: Quota,
     /// Changes in progress, which a shutdown waits for.
@@ -148,6 +150,7 @@ impl LiveGames {
             engine,
             metrics,
             games: Mutex::default(),
+            unreadable: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         })
@@ -343,6 +346,9 @@ impl LiveGames {
         before: &GameSession,
         session: GameSession,
     ) -> Result<(), Error> {
+        // A finished game has returned its permit. If a move is taken back, it needs another one.
+        let continues = before.status() == Status::Finished && session.status() != Status::Finished;
+        let permit = continues.then(|| self.acquire_permit(&live.client())).transpose()?;
         let same =
             before.moves.iter().zip(&session.moves).take_while(|(old, new)| old == new).count();
         let started = Instant::now();
@@ -359,6 +365,9 @@ impl LiveGames {
         self.fleet.publish(Message::Changed { game, version });
         if session.status() == Status::Finished && before.status() != Status::Finished {
             self.metrics.finished.inc();
+        }
+        if permit.is_some() {
+            *lock(&live.permit) = permit;
         }
         self.install(live, session);
         // An acknowledged change has been published, so watchers on other servers see it even if this
@@ -379,8 +388,8 @@ impl LiveGames {
         live.notify(GameEvent::Changed);
     }
 
-    /// Returns the permit of a finished game. A game that continues because a move was taken back gets
-    /// one if any is free.
+    /// Returns the permit of a finished game. A game that continues because another server took back a
+    /// move gets one if any is free.
     fn update_permit(&self, live: &LiveGame, session: &GameSession) {
         let mut permit = lock(&live.permit);
         if session.status() == Status::Finished {
@@ -442,6 +451,7 @@ impl LiveGames {
         who: &Visitor,
         client: &Client,
     ) -> Result<Option<String>, Error> {
+        self.forget_missing_rematch(live).await?;
         match GameSession::clone(&live.session()).request_rematch(who)? {
             Rematch::Started(id) => return Ok(Some(id)),
             Rematch::Offered => {
@@ -472,6 +482,22 @@ impl LiveGames {
             linked.map(Some)
         })
         .await
+    }
+
+    /// Forgets a rematch that does not exist: it was deleted, or an earlier version named it first and
+    /// was then stopped.
+    async fn forget_missing_rematch(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
+        let Some(id) = live.session().rematch.clone() else { return Ok(()) };
+        match self.session(&id).await {
+            Err(Error::NotFound(_)) => {
+                let forget = move |session: &mut GameSession, _| {
+                    session.rematch.take_if(|named| *named == id);
+                    Ok(())
+                };
+                self.change(live, forget).await
+            }
+            found => found.map(drop),
+        }
     }
 
     /// Removes a visitor from a game, and deletes the game if it belongs to nobody else.
@@ -658,8 +684,8 @@ impl LiveGames {
         self.store_agent_move(&live, change, &cancel).await;
     }
 
-    /// Applies an agent's move and retries while the database fails. If it gives up, the agent no
-    /// longer counts as thinking, and the next sweep starts it again.
+    /// Applies an agent's move and retries while the database fails. Afterwards the agent no longer
+    /// counts as thinking; if its move could not be stored, the next sweep starts it again.
     async fn store_agent_move(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -672,7 +698,7 @@ impl LiveGames {
         loop {
             let attempt = Arc::clone(&change);
             let stored = self.change(live, move |session, now| attempt(session, now)).await;
-            let Err(Error::Internal(cause)) = stored else { return };
+            let Err(Error::Internal(cause)) = stored else { break };
             let gives_up = started.elapsed() > DEADLINE
                 || self.stopping.is_cancelled()
                 || cancel.load(Ordering::Relaxed);
@@ -683,6 +709,7 @@ impl LiveGames {
             tokio::time::sleep(pause).await;
             pause = (2 * pause).min(Duration::from_secs(5));
         }
+        // If the move was played, the game is already waiting for somebody else.
         live.stop_thinking(cancel);
     }
 
@@ -727,16 +754,31 @@ impl LiveGames {
 
     /// Loads games with a clock that were evicted and whose time is up, which ends them.
     async fn drop_stored_flags(self: &Arc<Self>) {
-        const LIMIT: i64 = 100;
-        let fallen = match self.store.fallen_flags(now_ms(), LIMIT).await {
+        const LIMIT: usize = 100;
+        const PAUSE: Duration = Duration::from_mins(10);
+        let mut unreadable = std::mem::take(&mut *lock(&self.unreadable));
+        unreadable.retain(|_, again| *again > Instant::now());
+        // Games that cannot be read must not take the places of others.
+        let limit = LIMIT + unreadable.len();
+        let fallen = match self.store.fallen_flags(now_ms(), limit as i64).await {
             Ok(fallen) => fallen,
-            Err(error) => return tracing::error!(?error, "Failed to look for fallen flags"),
+            Err(error) => {
+                tracing::error!(?error, "Failed to look for fallen flags");
+                Vec::new()
+            }
         };
         for id in fallen {
+            if unreadable.contains_key(&id) {
+                continue;
+            }
             if let Err(error) = self.get(&id, &Client::SERVER).await {
                 tracing::error!(game = id, ?error, "Failed to end a game on time");
+                if matches!(error, Error::Internal(_)) {
+                    unreadable.insert(id, Instant::now() + PAUSE);
+                }
             }
         }
+        *lock(&self.unreadable) = unreadable;
     }
 
     /// Ends the games without a move for `abandon_hours`.

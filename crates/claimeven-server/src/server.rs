@@ -191,7 +191,7 @@ impl Server {
         self.listener.local_addr().map_err(|error| ServerError::Other(error.to_string()))
     }
 
-    /// Serves until `stop` completes, then shuts down within ten seconds: no new requests, moves in
+    /// Serves until `stop` completes or another server takes over the database, then shuts down within ten seconds: no new requests, moves in
     /// progress are stored, watchers are notified. Work that is unfinished by then is aborted and
     /// logged.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
@@ -210,6 +210,14 @@ impl Server {
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
+        let taken_over = app.store.taken_over();
+        let stop = async {
+            tokio::select! {
+                () = stop => {}
+                // Two servers that write the same games would contradict each other.
+                () = taken_over.cancelled() => {}
+            }
+        };
         let connections = listener::serve(listener, router, quota, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
         drop((sweeper, reviewer, operator, pruner, counter, fleet, watcher));
@@ -218,6 +226,10 @@ impl Server {
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
         if stored.is_err() {
             tracing::warn!("Aborted unfinished work; it resumes from its last stored state");
+        }
+        if app.store.taken_over().is_cancelled() {
+            let reason = "another server has taken over the database".to_owned();
+            return Err(ServerError::Other(reason));
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::session::GameSession;
 use crate::visitor::{Visitor, random_hex};
@@ -38,8 +39,8 @@ pub(crate) use games::{Filter, Page};
 pub(crate) use jobs::{Job, JobState, Kind};
 pub(crate) use leases::SERVER_LIFETIME;
 pub(crate) use maintenance::{
-    check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
-    migrate, notify_server, schema_of, unreadable_games,
+    check_schema, connect, create, delete_games, delete_jobs, is_served, is_table, latest_schema,
+    lock, migrate, notify_server, schema_of, unreadable_games,
 };
 pub(crate) use puzzles::Attempts;
 pub(crate) use reviews::StoredReview;
@@ -59,8 +60,10 @@ pub(crate) struct Store {
     changes: mpsc::Sender<Request>,
     /// The name of this server, if others share the database.
     server: Option<Arc<str>>,
+    /// Held during a health check.
+    health: Arc<tokio::sync::Mutex<()>>,
     /// Held as long as any handle exists.
-    _lock: Arc<ServerLock>,
+    lock: Arc<ServerLock>,
 }
 
 /// A change, and the channel for its result: the number of rows changed.
@@ -177,7 +180,13 @@ impl Store {
             .await?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
-        Ok(Store { pool, changes, server, _lock: Arc::new(lock) })
+        let (health, lock) = (Arc::default(), Arc::new(lock));
+        Ok(Store { pool, changes, server, health, lock })
+    }
+
+    /// Cancelled when another server has taken over the database.
+    pub(crate) fn taken_over(&self) -> &CancellationToken {
+        self.lock.lost()
     }
 
     /// The signing key that earlier versions kept in the database.
@@ -193,13 +202,18 @@ impl Store {
     /// Checks that the database works: writes a text and reads it back over another connection.
     pub(crate) async fn check_health(&self) -> Result<(), StoreError> {
         const NAME: &str = "health";
-        let written = random_hex::<8>();
-        self.change(Change::Set(NAME, written)).await?;
-        match self.setting(NAME).await? {
-            // Another check may have written in the meantime.
-            Some(_) => Ok(()),
-            None => Err(broken("a committed write cannot be read back")),
+        // Another server may write between the two steps.
+        const ATTEMPTS: usize = 3;
+        // The checks of this server take turns.
+        let _turn = self.health.lock().await;
+        for _ in 0..ATTEMPTS {
+            let written = random_hex::<8>();
+            self.change(Change::Set(NAME, written.clone())).await?;
+            if self.setting(NAME).await? == Some(written) {
+                return Ok(());
+            }
         }
+        Err(broken("a committed write cannot be read back"))
     }
 
     async fn setting(&self, name: &'static str) -> Result<Option<String>, StoreError> {

@@ -166,7 +166,7 @@ fn write_mark(out: &mut impl Write, mark: &Mark) -> Result<(), ServerError> {
     writeln!(out, "{line}").map_err(broken)
 }
 
-/// The tables of the database, except the migrations table.
+/// The tables of the server, except the migrations table. The database may have others as well.
 async fn tables(
     connection: &mut AnyConnection,
     is_postgres: bool,
@@ -179,7 +179,10 @@ async fn tables(
          AND name <> '_sqlx_migrations' ORDER BY 1"
     };
     let rows = sqlx::query(sql).fetch_all(connection).await.map_err(broken)?;
-    rows.iter().map(|row| row.try_get(0).map_err(broken)).collect()
+    let names = rows.iter().map(|row| row.try_get::<String, _>(0).map_err(broken));
+    let mut names = names.collect::<Result<Vec<_>, _>>()?;
+    names.retain(|name| store::is_table(name));
+    Ok(names)
 }
 
 async fn columns(

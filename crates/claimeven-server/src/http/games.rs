@@ -135,7 +135,11 @@ fn seat(input: SeatInput, setup: Setup, app: &App, who: &Visitor) -> ApiResult<S
         }
         SeatInput::Agent { agent, name: given } => {
             let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
-            let name = short_text("a name", given.as_deref().unwrap_or_default(), 40)?;
+            // Agents may be called like agents, but not like people.
+            let name = match given.as_deref() {
+                Some(given) if given.parse::<AgentSpec>().is_err() => name(Some(given))?,
+                given => short_text("a name", given.unwrap_or_default(), 40)?,
+            };
             let name = name.unwrap_or_else(|| spec.to_string());
             Ok(Seat::Agent { spec, name })
         }

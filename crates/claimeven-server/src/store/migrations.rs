@@ -26,6 +26,12 @@ pub(super) fn migrator() -> Migrator {
     Migrator::with_migrations(migrations.into())
 }
 
+/// Whether the schema, in any of its versions, has a table of this name.
+pub(super) fn is_table(name: &str) -> bool {
+    let create = format!("CREATE TABLE {name} (");
+    migrator().iter().any(|migration| migration.sql.as_str().contains(&create))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

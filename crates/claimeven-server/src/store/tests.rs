@@ -109,6 +109,38 @@ async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
     store.check_health().await.unwrap();
 }
 
+#[tokio::test]
+async fn a_health_check_fails_if_its_write_cannot_be_seen() {
+    let (store, _folder) = sqlite().await;
+    store.check_health().await.unwrap();
+    let ignore = "CREATE TRIGGER ignore BEFORE UPDATE ON settings BEGIN SELECT RAISE(IGNORE); END";
+    sqlx::raw_sql(ignore).execute(&store.pool).await.unwrap();
+    store.check_health().await.unwrap_err();
+    sqlx::raw_sql("DROP TRIGGER ignore").execute(&store.pool).await.unwrap();
+    let (one, two, three) =
+        tokio::join!(store.check_health(), store.check_health(), store.check_health());
+    assert!(one.is_ok() && two.is_ok() && three.is_ok(), "{one:?} {two:?} {three:?}");
+}
+
+/// They do not wait for the lock one after another.
+#[tokio::test]
+async fn changes_to_a_locked_database_fail_together() {
+    let (store, _folder) = sqlite().await;
+    store.create(session("first")).await.unwrap();
+    let mut other = store.pool.acquire().await.unwrap().detach();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let started = std::time::Instant::now();
+    let ids = ["a", "b", "c", "d"];
+    let created = futures_util::future::join_all(ids.map(|id| store.create(session(id)))).await;
+    assert!(created.iter().all(Result::is_err), "{created:?}");
+    // One is written alone; the others arrive meanwhile. Each batch waits for ten seconds.
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+    for id in ids {
+        store.create(session(id)).await.unwrap();
+    }
+}
+
 /// The connection keeps the parameter types of a statement, which a NULL must not change.
 #[tokio::test]
 async fn reviews_with_and_without_accuracy_are_stored() {

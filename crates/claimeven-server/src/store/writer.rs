@@ -102,12 +102,8 @@ impl Writer {
 
     /// One attempt. After an error the connection is dropped, which rolls back the transaction.
     async fn write_once(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.connect().await.map_err(WriteError::Unreachable)?,
-        };
-        let begin = if self.is_sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
-        let transaction = transaction(&mut connection, begin, changes);
+        let mut connection = self.begin().await.map_err(WriteError::Unreachable)?;
+        let transaction = transaction(&mut connection, changes);
         let error = match tokio::time::timeout(WRITE_TIMEOUT, transaction).await {
             Ok(Ok(rows)) => {
                 self.connection = Some(connection);
@@ -119,6 +115,22 @@ impl Writer {
         // Closing rolls back; do not wait for a database that does not respond.
         let _ = tokio::time::timeout(CONNECT_TIMEOUT, connection.close_hard()).await;
         Err(error)
+    }
+
+    /// A connection with an open transaction. If the database has closed the last one, for instance
+    /// because it restarted, a new one is opened.
+    async fn begin(&mut self) -> Result<AnyConnection, StoreError> {
+        if let Some(mut connection) = self.connection.take() {
+            match begin(&mut connection, self.is_sqlite).await {
+                Ok(()) => return Ok(connection),
+                Err(error) if is_locked(&error) => return Err(error.into()),
+                Err(error) => tracing::info!(%error, "Reconnecting to the database"),
+            }
+            let _ = tokio::time::timeout(CONNECT_TIMEOUT, connection.close_hard()).await;
+        }
+        let mut connection = self.connect().await?;
+        begin(&mut connection, self.is_sqlite).await?;
+        Ok(connection)
     }
 
     async fn connect(&mut self) -> Result<AnyConnection, StoreError> {
@@ -137,16 +149,32 @@ impl Writer {
 enum WriteError {
     /// One of its statements failed. Other changes may succeed.
     Refused(StoreError),
-    /// The database cannot be reached, so no other change would succeed now.
+    /// The database cannot be reached or is locked, so no other change would succeed now.
     Unreachable(StoreError),
 }
 
+/// Begins a transaction. On SQLite this waits for other writers, so that no later statement has to.
+async fn begin(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
+    let begin = if is_sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
+    let begin = connection.execute(sqlx::raw_sql(begin));
+    match tokio::time::timeout(WRITE_TIMEOUT, begin).await {
+        Ok(begun) => begun.map(drop),
+        Err(_) => Err(sqlx::Error::PoolTimedOut),
+    }
+}
+
+/// Whether another process holds the lock of an SQLite database.
+fn is_locked(error: &sqlx::Error) -> bool {
+    const BUSY: &str = "5";
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    code.is_some_and(|code| code == BUSY)
+}
+
+/// Applies changes in the open transaction and commits it.
 async fn transaction(
     connection: &mut AnyConnection,
-    begin: &'static str,
     changes: &[Change],
 ) -> Result<Vec<u64>, StoreError> {
-    connection.execute(sqlx::raw_sql(begin)).await?;
     let mut rows = Vec::with_capacity(changes.len());
     for change in changes {
         rows.push(apply(connection, change).await?);

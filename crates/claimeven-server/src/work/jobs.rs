@@ -40,6 +40,8 @@ pub(crate) struct Jobs {
     /// the server started.
     quota: Quota,
     permits: Mutex<HashMap<String, (Client, Permit)>>,
+    /// How many turns of a job in a row the database has interrupted.
+    interruptions: Mutex<HashMap<String, u32>>,
     wake: [Notify; 2],
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -67,6 +69,8 @@ pub(crate) enum TurnEnd {
     Yielded,
     /// It was cancelled.
     Cancelled,
+    /// The database failed, for this reason; it is tried again.
+    Interrupted(String),
     /// It cannot continue, for this reason.
     Failed(String),
 }
@@ -119,6 +123,7 @@ impl Jobs {
             running: Mutex::default(),
             quota: Quota::new(0, config.jobs_per_address),
             permits: Mutex::default(),
+            interruptions: Mutex::default(),
             wake: [Notify::new(), Notify::new()],
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -334,10 +339,7 @@ impl Jobs {
         let end = match chosen.await {
             Ok(plan) => match self.store.replan_job(&job.id, plan, job.total).await {
                 Ok(()) => TurnEnd::Yielded,
-                Err(error) => {
-                    tracing::error!(?error, job = job.id, "Failed to store openings");
-                    TurnEnd::Failed("The openings could not be stored".to_owned())
-                }
+                Err(error) => TurnEnd::Interrupted(format!("failed to store openings: {error}")),
             },
             Err(end) => end,
         };
@@ -347,13 +349,18 @@ impl Jobs {
 
     /// Stores how a turn ended.
     async fn end_turn(&self, kind: Kind, id: &str, end: TurnEnd) {
+        let is_interrupted = matches!(end, TurnEnd::Interrupted(_));
         let (state, error) = match end {
             TurnEnd::Done => (JobState::Done, None),
             TurnEnd::Yielded => (JobState::Queued, None),
             TurnEnd::Cancelled if self.stopping.is_cancelled() => (JobState::Queued, None),
             TurnEnd::Cancelled => (JobState::Stopped, None),
+            TurnEnd::Interrupted(reason) => self.after_interruption(id, &reason).await,
             TurnEnd::Failed(reason) => (JobState::Failed, Some(reason)),
         };
+        if !is_interrupted || state != JobState::Queued {
+            lock(&self.interruptions).remove(id);
+        }
         // Retry until it is stored, or the job would count as running forever.
         let mut pause = Duration::from_millis(200);
         while let Err(failure) =
@@ -378,6 +385,28 @@ impl Jobs {
             // Remove what it wrote after it was deleted.
             training::remove_networks(&self.config, id);
         }
+    }
+
+    /// The state of a job whose turn the database has interrupted: after a growing pause it goes back
+    /// into the queue, unless that has happened too often.
+    async fn after_interruption(&self, id: &str, reason: &str) -> (JobState, Option<String>) {
+        const MAX_INTERRUPTIONS: u32 = 8;
+        let count = {
+            let mut interruptions = lock(&self.interruptions);
+            let count = interruptions.entry(id.to_owned()).or_default();
+            *count += 1;
+            *count
+        };
+        tracing::error!(reason, count, job = id, "The database interrupted a job");
+        if count > MAX_INTERRUPTIONS {
+            return (JobState::Failed, Some("The games could not be stored".to_owned()));
+        }
+        let pause = Duration::from_secs(1 << (count - 1));
+        tokio::select! {
+            () = tokio::time::sleep(pause.min(Duration::from_mins(1))) => {}
+            () = self.stopping.cancelled() => {}
+        }
+        (JobState::Queued, None)
     }
 
     async fn work(&self, job: Job, running: Arc<RunningJob>) -> TurnEnd {

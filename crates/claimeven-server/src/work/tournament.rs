@@ -207,7 +207,7 @@ impl<'a> Turn<'a> {
             let id = self.job.id.clone();
             async move { store.job_games(&id, i64::MAX, u32::MAX).await }
         });
-        let stored = stored.map_err(|error| TurnEnd::Failed(format!("{error:?}")))?;
+        let stored = stored.map_err(|error| TurnEnd::Interrupted(error.to_string()))?;
         Ok(stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok()).collect())
     }
 
@@ -273,7 +273,7 @@ impl<'a> Turn<'a> {
                     job = self.job.id,
                     "NATS server unreachable: playing a tournament here"
                 );
-                self.store(&results).map_err(TurnEnd::Failed)?;
+                self.store(&results).map_err(TurnEnd::Interrupted)?;
                 Ok(None)
             }
             Ok(results) => Ok(Some(results)),
@@ -333,7 +333,7 @@ impl<'a> Turn<'a> {
             let (id, done) = (self.job.id.clone(), results.games());
             async move { store.advance_job(&id, &games, done, report).await }
         });
-        stored.map_err(|error| format!("{error:?}"))
+        stored.map_err(|error| error.to_string())
     }
 
     /// Removes the games of this turn because a worker returned wrong results. Earlier games stay.
@@ -348,7 +348,7 @@ impl<'a> Turn<'a> {
         match stored {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                self.broken = Some(format!("{error:?}"));
+                self.broken = Some(error.to_string());
                 ControlFlow::Break(())
             }
         }
@@ -356,8 +356,7 @@ impl<'a> Turn<'a> {
 
     fn end(mut self, results: &TournamentResults) -> TurnEnd {
         if let Some(error) = self.broken.take().or_else(|| self.store(results).err()) {
-            tracing::error!(error, "Failed to store a tournament");
-            return TurnEnd::Failed("The games could not be stored".to_owned());
+            return TurnEnd::Interrupted(error);
         }
         if results.games() >= self.plan.games() {
             TurnEnd::Done

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use claimeven_server::{Config, Server};
 use reqwest::Method;
 use serde_json::json;
+use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::test_server::{TestServer, on_both_databases};
+use crate::test_server::{TestServer, on_both_databases, postgres_config};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_host_name_is_rejected() {
@@ -121,6 +122,38 @@ on_both_databases! {
         let server = server.restart().await;
         server.visitor().get("/api/agents").await.expect(200);
     }
+}
+
+/// A link is another path to the same file.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_server_is_refused_through_a_link() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let file = server.config.database.strip_prefix("sqlite:").unwrap();
+    let link = format!("{file}.link");
+    std::os::unix::fs::symlink(file, &link).unwrap();
+    let config = Config { database: format!("sqlite:{link}"), ..server.config.clone() };
+    let error = Server::start(config).await.err().expect("a second server should be refused");
+    assert!(error.to_string().contains("another server is using it"), "{error}");
+}
+
+/// While PostgreSQL restarts, another server may take the lock. Then the first one stops instead of
+/// writing the same games.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_stops_when_another_has_taken_over_its_database() {
+    let Some(config) = postgres_config(Config::default()).await else { return };
+    let server = Server::start(config.clone()).await.unwrap();
+    let running = tokio::spawn(server.run(std::future::pending()));
+    // As a restart does, but without the other tests noticing.
+    let mut other = sqlx::PgConnection::connect(&config.database).await.unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' \
+               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    sqlx::query(end).execute(&mut other).await.unwrap();
+    let take = "SELECT pg_advisory_lock(7164208212674442853)";
+    sqlx::query(take).execute(&mut other).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(90), running).await;
+    let error = ended.expect("the server should stop").unwrap().unwrap_err().to_string();
+    assert!(error.contains("another server has taken over the database"), "{error}");
 }
 
 /// Sends as much as the server reads in three seconds; returns the number of bytes.

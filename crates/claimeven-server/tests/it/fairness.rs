@@ -120,6 +120,26 @@ async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
     polite.create_with(game).await;
 }
 
+/// Otherwise an address could have any number of games in memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finished_game_that_continues_counts_again() {
+    let config = Config { live_games_per_address: 1, ..Config::default() };
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
+    let local = json!([{ "kind": "human" }, { "kind": "human" }]);
+    let won = ada.create(local.clone()).await;
+    for (ply, column) in [1, 2, 1, 2, 1, 2, 1].into_iter().enumerate() {
+        ada.play(&won, column, ply as u64).await.expect(200);
+    }
+    assert_eq!(ada.game(&won).await["status"], "finished");
+    let second = ada.create(local).await;
+    assert!(ada.act(&won, "undo", json!({})).await.error(429).contains("limit: 1"));
+    assert_eq!(ada.game(&won).await["ply"], 7);
+    ada.act(&second, "resign", json!({})).await.expect(200);
+    ada.act(&won, "undo", json!({})).await.expect(200);
+    ada.play(&won, 3, 6).await.expect(200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_with_a_long_clock_is_evicted_and_ends_on_time() {
     let server = TestServer::sqlite(Config { linger_seconds: 1, ..Config::default() }).await;

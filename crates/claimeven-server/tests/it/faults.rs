@@ -132,6 +132,34 @@ async fn an_agent_moves_once_the_database_works_again() {
     ada.wait(&id, |game| game["ply"] == 4).await;
 }
 
+/// A failed write interrupts a tournament; it does not end it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tournament_continues_once_the_database_works_again() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let mut connection = sqlx::SqliteConnection::connect(&server.config.database).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON job_games \
+                  BEGIN SELECT RAISE(ABORT, 'out of order'); END";
+    sqlx::raw_sql(refuse).execute(&mut connection).await.unwrap();
+    let plan = json!({ "players": [{ "agent": "random" }, { "agent": "alphabeta:depth=2" }], "games": 20, "seed": 1, "openings": "random:2" });
+    let tournament = ada.post("/api/arena", plan).await.expect(201);
+    let path = format!("/api/arena/{}", tournament["id"].as_str().unwrap());
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let state = ada.get(&path).await.expect(200)["state"].clone();
+    assert!(state == "running" || state == "queued", "{state}");
+    sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
+    for _ in 0..600 {
+        let tournament = ada.get(&path).await.expect(200);
+        if tournament["state"] == "done" {
+            assert_eq!(tournament["done"], 20);
+            return;
+        }
+        assert_ne!(tournament["state"], "failed", "{tournament}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the tournament did not end");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_starts_even_if_a_game_cannot_be_read() {
     let server = TestServer::sqlite(Config::default()).await;

@@ -254,6 +254,21 @@ on_both_databases! {
         mover.play(&id, 4, 0).await.expect(200);
     }
 
+    async fn a_rematch_that_was_deleted_can_be_started_again(server: TestServer) {
+        let ada = server.visitor();
+        let id = ada.create(against("random")).await;
+        ada.act(&id, "resign", json!({})).await.expect(200);
+        let gone = ada.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
+        let gone = gone.as_str().unwrap();
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200)["id"], gone);
+        ada.delete(&format!("/api/games/{gone}")).await.expect(200);
+        let next = ada.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
+        assert_ne!(next, gone);
+        let game = ada.wait(next.as_str().unwrap(), |game| game["ply"] == 1).await;
+        ada.play(next.as_str().unwrap(), 4, 1).await.expect(200);
+        assert_eq!(game["to_move"], 0);
+    }
+
     async fn resigning_ends_a_game_and_a_rematch_swaps_the_first_player(server: TestServer) {
         let ada = server.visitor();
         let id = ada.create(against("random")).await;
