@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use claimeven_arena::{
-    AgentSpec, Clock, GameRecord, MoveRecord, Participant, PlayerRecord, Reason, ResultRecord,
+    AgentSpec, Clock, EndReason, GameRecord, MoveRecord, Participant, PlayerRecord, ResultRecord,
 };
 use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
 use claimeven_search::Decision;
@@ -27,7 +27,7 @@ pub(crate) struct GameSession {
     undone: Vec<Played>,
     clock: Option<Clock>,
     /// The loser and the reason, if the game ended by resignation, time or forfeit.
-    ended: Option<(Player, Reason)>,
+    ended: Option<(Player, EndReason)>,
     started_at: String,
     seed: u64,
 }
@@ -108,7 +108,7 @@ impl GameSession {
             value: record.value.clone(),
         });
         let ended = match record.result.reason {
-            Reason::Line | Reason::BoardFull | Reason::Unfinished => None,
+            EndReason::Line | EndReason::BoardFull | EndReason::Unfinished => None,
             reason => record.result.winner.map(|winner| {
                 let loser = (1 - winner + record.first_player) % 2;
                 (Player::BOTH[loser], reason)
@@ -225,7 +225,7 @@ impl GameSession {
     }
 
     /// Ends the game by resignation, time or forfeit.
-    pub(crate) fn end(&mut self, loser: Player, reason: Reason) {
+    pub(crate) fn end(&mut self, loser: Player, reason: EndReason) {
         if !self.is_over() {
             self.ended = Some((loser, reason));
         }
@@ -267,8 +267,8 @@ impl GameSession {
         let Some((loser, reason)) = self.ended else { return state(self.position(), names) };
         let (winner, loser) = (&names[loser.opponent().index()], &names[loser.index()]);
         match reason {
-            Reason::Time => format!("{winner} wins: {loser} ran out of time"),
-            Reason::Resigned => format!("{winner} wins: {loser} resigned"),
+            EndReason::Time => format!("{winner} wins: {loser} ran out of time"),
+            EndReason::Resigned => format!("{winner} wins: {loser} resigned"),
             reason => format!("{winner} wins, {loser}: {reason}"),
         }
     }
