@@ -31,13 +31,13 @@ class Analysis:
     """The score of every column, from the left; None if it is not a legal move."""
     best: tuple[int, ...]
     """The best columns, from 1."""
-    line: str
+    pv: str
     """The principal variation to the end of the game."""
 
     def __str__(self) -> str:
         columns = " ".join("." if score is None else str(score) for score in self.scores)
         best = ", ".join(map(str, self.best))
-        return f"{self.text}; best: {best}; columns: {columns}; line: {self.line}"
+        return f"{self.text}; best: {best}; columns: {columns}; pv: {self.pv}"
 
 
 class Solver(_native.Solver):
@@ -49,7 +49,7 @@ class Solver(_native.Solver):
 
         >>> from claimeven import Solver
         >>> print(Solver().analyze('4455'))
-        wins in 2; best: 3, 6; columns: -4 -3 18 2 2 18 -3; line: 342
+        wins in 2; best: 3, 6; columns: -4 -3 18 2 2 18 -3; pv: 342
         """
         scores = self.scores(position)
         legal = [score for score in scores if score is not None]
@@ -63,7 +63,7 @@ class Solver(_native.Solver):
                 for column, score in enumerate(scores, start=1)
                 if score is not None and score == best
             ),
-            line=self.best_line(position),
+            pv=self.principal_variation(position),
         )
 
     def score_batch(

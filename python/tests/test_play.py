@@ -39,7 +39,7 @@ def test_agents_decide() -> None:
     assert agent.text == "alphabeta:depth=6,eval=sawwan"
     decision = agent.decide("4455")
     assert (decision.column, str(decision.value), decision.value.kind) == (3, "wins in 2", "win")
-    assert decision.line[0] == "3" and len(decision.columns) == 7 and decision.nodes > 0
+    assert decision.pv[0] == "3" and len(decision.columns) == 7 and decision.nodes > 0
     assert agent("4455") == 3
     assert pickle.loads(pickle.dumps(agent)).text == agent.text
     limited = Agent("mcts:sims=1000000").decide("", Limits(simulations=50))

@@ -41,7 +41,7 @@ def test_scores_match_a_naive_search() -> None:
             else:
                 assert columns[column - 1] is np.ma.masked
         assert solver.scores(position) == columns.tolist()
-        line = position.play(solver.best_line(position))
+        line = position.play(solver.principal_variation(position))
         assert line.is_over
         low, high = solver.bounds(position, nodes=0)
         assert low <= own <= high
@@ -253,7 +253,7 @@ except KeyboardInterrupt:
         "Solver(book=False).scores(Position('', Setup(10, 10)))",
         "Solver(book=False, threads=2).bounds(Position('', Setup(10, 10)), seconds=3600)",
         "Solver().scores_batch([Position('', Setup(10, 10))] * 10)",
-        "Solver(book=False).best_line(Position('', Setup(9, 9)))",
+        "Solver(book=False).principal_variation(Position('', Setup(9, 9)))",
         "datasets.label(numpy.zeros((10, 10, 10), numpy.uint8))",
         "Agent('timed:ms=3600000').decide('')",
         "Agent('perfect').decide(Position('', Setup(10, 10)))",

@@ -237,10 +237,10 @@ test("a finished game is reviewed, and its mistakes become exercises", async () 
   await page.locator(".picks button").first().click();
   await eventually("no explanation of the empty board", async () => (await why.count()) === 0);
   // What decided the game, with a link to that moment.
-  assert.ok(review.turn, "the game was decided by a mistake");
-  await page.getByText(new RegExp(`until move ${review.turn.ply}, column`)).waitFor();
+  assert.ok(review.turning_point, "the game was decided by a mistake");
+  await page.getByText(new RegExp(`until move ${review.turning_point.ply}, column`)).waitFor();
   await page.getByRole("button", { name: "Show the moment" }).click();
-  await eventually("the moment", async () => (await discs(page)) === review.turn.ply || (await discs(page)));
+  await eventually("the moment", async () => (await discs(page)) === review.turning_point.ply || (await discs(page)));
 
   // The same playback controls as everywhere.
   await page.locator(".picks button").first().click();

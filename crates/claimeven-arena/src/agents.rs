@@ -337,7 +337,7 @@ fn simulations(settings: &Settings) -> u64 {
 fn alphabeta(settings: &Settings) -> Built {
     let mut search = AlphaBeta::new(depth_parameters(settings)?);
     if settings.word("every") == "on" {
-        search = search.with_every_move();
+        search = search.with_exact_moves();
     }
     match table_mb(settings) {
         0 => player(search),

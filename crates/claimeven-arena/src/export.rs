@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use claimeven_game::{Cell, Game};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::record::{GameRecord, PlayerRecord, Reason};
+use crate::record::{EndReason, GameRecord, PlayerRecord};
 use crate::replay::RecordError;
 
 /// A game in the format of older programs, for writing as JSON.
@@ -140,13 +140,15 @@ fn pgn_time(time: &str) -> Option<&str> {
 }
 
 /// The termination of a game in PGN.
-fn pgn_termination(reason: Reason) -> &'static str {
+fn pgn_termination(reason: EndReason) -> &'static str {
     match reason {
-        Reason::Line | Reason::BoardFull | Reason::Resigned | Reason::Agreed => "normal",
-        Reason::Time => "time forfeit",
-        Reason::Forfeit => "rules infraction",
-        Reason::Abandoned => "abandoned",
-        Reason::Unfinished => "unterminated",
+        EndReason::Line | EndReason::BoardFull | EndReason::Resigned | EndReason::Agreed => {
+            "normal"
+        }
+        EndReason::Time => "time forfeit",
+        EndReason::Forfeit => "rules infraction",
+        EndReason::Abandoned => "abandoned",
+        EndReason::Unfinished => "unterminated",
     }
 }
 
@@ -168,7 +170,7 @@ fn pgn_termination(reason: Reason) -> &'static str {
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let game = record.replay()?;
     let result = match record.result.winner {
-        None if record.result.reason == Reason::Unfinished => "*",
+        None if record.result.reason == EndReason::Unfinished => "*",
         None => "1/2-1/2",
         Some(winner) if winner == record.first_player => "1-0",
         Some(_) => "0-1",

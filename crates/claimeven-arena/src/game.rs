@@ -10,7 +10,7 @@ use claimeven_game::{Column, Game, PlayError, Setup};
 use claimeven_search::{Agent, AgentError, Limits};
 use claimeven_work::WorkError;
 
-use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
+use crate::record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 use crate::roster::AgentSpec;
 
 /// A game to play.
@@ -182,19 +182,20 @@ pub fn play_game_watched(
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let forfeit = |game: &Game| ResultRecord::lost(game, first_player, turn, Reason::Forfeit);
+        let forfeit =
+            |game: &Game| ResultRecord::lost(game, first_player, turn, EndReason::Forfeit);
         let decision = match decision {
             Ok(decision) => decision,
-            Err(error) => break forfeit(&game).because(error),
+            Err(error) => break forfeit(&game).with_detail(error),
         };
         if let (Some(clock), Some(left)) = (time.clock, &mut left[turn]) {
             match left.checked_sub(decision.time) {
                 Some(rest) => *left = rest + clock.increment,
-                None => break ResultRecord::lost(&game, first_player, turn, Reason::Time),
+                None => break ResultRecord::lost(&game, first_player, turn, EndReason::Time),
             }
         }
         if let Err(error) = game.play(decision.column) {
-            break forfeit(&game).because(error);
+            break forfeit(&game).with_detail(error);
         }
         moves.push(MoveRecord::chosen(&decision));
     };

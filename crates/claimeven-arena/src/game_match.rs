@@ -11,7 +11,7 @@ use claimeven_work::{DispatchEvent, DynDispatcher, Local};
 use crate::external::EnginePool;
 use crate::game::{MatchError, Pairing, TimeControl, play_opening};
 use crate::game_units::{Games, PlannedGame};
-use crate::record::{GameRecord, Reason};
+use crate::record::{EndReason, GameRecord};
 use crate::roster::AgentSpec;
 use claimeven_zero::{PairResults, Sprt, SprtOutcome};
 
@@ -104,8 +104,8 @@ impl MatchStatus {
             }
             if let (Some(winner), reason) = (game.result.winner, game.result.reason) {
                 let loser = 1 - winner;
-                self.lost_on_time[loser] += u64::from(reason == Reason::Time);
-                if reason == Reason::Forfeit {
+                self.lost_on_time[loser] += u64::from(reason == EndReason::Time);
+                if reason == EndReason::Forfeit {
                     self.forfeited[loser] += 1;
                     let detail = game.result.detail.clone().unwrap_or_default();
                     self.first_forfeit[loser].get_or_insert_with(|| (game.id.clone(), detail));

@@ -84,7 +84,7 @@ impl Work for Games {
             (None, players) => format!("tournament of {} players", players.len()),
         };
         let job = job_of_players(title, &parameters, &self.players)?;
-        Ok(Job { is_repeatable: self.time.is_unlimited() && job.is_repeatable, ..job })
+        Ok(Job { is_deterministic: self.time.is_unlimited() && job.is_deterministic, ..job })
     }
 
     fn open(parameters: serde_json::Value, files: &Files) -> Result<Games, String> {
@@ -164,7 +164,7 @@ pub(crate) fn job_of_players(
     Ok(Job {
         files: files.into_iter().map(|(name, content)| File { name, content }).collect(),
         arithmetic: has_network.then(|| claimeven_zero::arithmetic().to_owned()),
-        is_repeatable: !players.iter().any(AgentSpec::depends_on_time),
+        is_deterministic: !players.iter().any(AgentSpec::depends_on_time),
         ..Job::new(title, parameters)
     })
 }
@@ -197,7 +197,7 @@ mod tests {
         let player = format!("alphabeta:depth=2,eval={}", weights.display());
         let local = games(&[&player, "mcts:sims=20"]);
         let job = local.job().unwrap();
-        assert!(job.is_repeatable && job.arithmetic.is_none());
+        assert!(job.is_deterministic && job.arithmetic.is_none());
         let copy = folder.path().join("copy");
         std::fs::write(&copy, &job.files[0].content).unwrap();
         std::fs::remove_file(&weights).unwrap();
@@ -229,13 +229,13 @@ mod tests {
         let job = games(&["zero:sims=10", "random"]).job().unwrap();
         assert_eq!(job.arithmetic.as_deref(), Some(claimeven_zero::arithmetic()));
         for timed in ["timed", "mcts:ms=5"] {
-            assert!(!games(&[timed, "random"]).job().unwrap().is_repeatable);
+            assert!(!games(&[timed, "random"]).job().unwrap().is_deterministic);
         }
         let clock = Clock { base: Duration::from_secs(1), increment: Duration::ZERO };
         let time = TimeControl { clock: Some(clock), per_move: None };
         let timed = Games { time, ..games(&["random", "level:1"]) };
         let job = timed.job().unwrap();
-        assert!(!job.is_repeatable);
+        assert!(!job.is_deterministic);
         assert_eq!(Games::open(job.parameters, &Files::new()).unwrap().time, time);
     }
 

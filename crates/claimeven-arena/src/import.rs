@@ -6,8 +6,8 @@ use std::fmt;
 use claimeven_game::{Cell, Column, Game, Ruleset, Setup};
 use serde::Deserialize;
 
-use crate::plan::{OldFirst, OldSettings};
-use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
+use crate::plan::{LegacyFirstPlayer, LegacySettings};
+use crate::record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 
 /// Why an older record cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,22 +23,22 @@ impl std::error::Error for ImportError {}
 
 /// A game in the format that [`LegacyRecord`](crate::LegacyRecord) writes.
 #[derive(Deserialize)]
-struct OldRecord {
-    player_one_settings: OldSettings,
-    player_two_settings: OldSettings,
+struct ImportedRecord {
+    player_one_settings: LegacySettings,
+    player_two_settings: LegacySettings,
     #[serde(default)]
     time_elapsed_player_one: f64,
     #[serde(default)]
     time_elapsed_player_two: f64,
     /// Rows from the top.
     tab: Vec<Vec<String>>,
-    first_player: OldFirst,
+    first_player: LegacyFirstPlayer,
     winner: serde_json::Value,
-    list_of_moves: BTreeMap<String, OldMove>,
+    list_of_moves: BTreeMap<String, ImportedMove>,
 }
 
 #[derive(Deserialize)]
-struct OldMove {
+struct ImportedMove {
     row: usize,
     col: usize,
     color: String,
@@ -51,21 +51,21 @@ struct OldMove {
 /// The format has neither a date nor the time of each move nor a seed: the game is dated 1970, the
 /// time of each player is divided among its moves, and the seed is 0.
 pub fn import_legacy(value: &serde_json::Value, id: String) -> Result<GameRecord, ImportError> {
-    let old = OldRecord::deserialize(value).map_err(|error| ImportError(error.to_string()))?;
+    let old = ImportedRecord::deserialize(value).map_err(|error| ImportError(error.to_string()))?;
     old.record(id).map_err(ImportError)
 }
 
-impl OldRecord {
+impl ImportedRecord {
     fn record(self, id: String) -> Result<GameRecord, String> {
         let (game, colours) = self.game()?;
-        let OldFirst(first_player) = self.first_player;
+        let LegacyFirstPlayer(first_player) = self.first_player;
         self.check_board(&game, &colours)?;
         let winner = winner(&self.winner, &colours, first_player)?;
         let by_rules = ResultRecord::of_game(&game, first_player);
         let result = match (by_rules, winner) {
             (Some(result), _) => result,
             (None, Some(winner)) => {
-                ResultRecord::lost(&game, first_player, 1 - winner, Reason::Resigned)
+                ResultRecord::lost(&game, first_player, 1 - winner, EndReason::Resigned)
             }
             (None, None) => ResultRecord::unfinished(&game, first_player),
         };
@@ -84,7 +84,7 @@ impl OldRecord {
             MoveRecord { ms: ms[mover] / count.count() as f64, ..MoveRecord::given(column) }
         });
         let moves = moves.collect();
-        let player = |settings: OldSettings| {
+        let player = |settings: LegacySettings| {
             let name = settings.agent.clone();
             let agent = settings.spec().map_or_else(|_| name.clone(), |spec| spec.to_string());
             PlayerRecord { agent, name }

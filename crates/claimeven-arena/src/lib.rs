@@ -80,10 +80,10 @@ pub use network_units::{ExamEvaluations, GateGames};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
-pub use puzzles::{Goal, Puzzle};
+pub use puzzles::{Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
-pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
-pub use replay::{Fault, RecordError};
+pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
+pub use replay::{RecordError, RecordErrorKind};
 pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
 pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,

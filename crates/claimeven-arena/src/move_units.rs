@@ -49,7 +49,7 @@ struct Parameters {
 }
 
 /// The number of positions per unit.
-pub(crate) const MOVES_AT_ONCE: usize = 16;
+pub(crate) const MOVES_PER_UNIT: usize = 16;
 
 impl Work for Moves {
     const KIND: &'static str = "moves";
@@ -148,7 +148,7 @@ mod tests {
         let player = "mcts:sims=50".parse().unwrap();
         let here = Moves { setup: Setup::STANDARD, player, is_scored: true };
         let job = here.job().unwrap();
-        assert!(job.is_repeatable && job.arithmetic.is_none());
+        assert!(job.is_deterministic && job.arithmetic.is_none());
         let there = Moves::open(job.parameters, &Files::new()).unwrap();
         let position = Position::from_moves(Setup::STANDARD, "44444412233").unwrap();
         let unit: Vec<_> = (0..3).map(|seed| MoveRequest { position, seed }).collect();

@@ -16,8 +16,8 @@ const BEST: &str = "best";
 const EXAM: &str = "exam";
 
 /// The number of pairs and of positions per unit.
-pub(crate) const PAIRS_AT_ONCE: usize = 2;
-pub(crate) const POSITIONS_AT_ONCE: usize = 25;
+pub(crate) const PAIRS_PER_UNIT: usize = 2;
+pub(crate) const POSITIONS_PER_UNIT: usize = 25;
 
 fn file(name: &str, content: Vec<u8>) -> File {
     File { name: name.to_owned(), content }
@@ -82,7 +82,7 @@ impl Work for GateGames {
     ) -> Result<Option<Vec<GatePair>>, WorkError> {
         let [new, best] = &self.inferences;
         let mut pairs = Vec::new();
-        for opening in unit.chunks(PAIRS_AT_ONCE) {
+        for opening in unit.chunks(PAIRS_PER_UNIT) {
             if cancel.load(Ordering::Relaxed) {
                 return Ok(None);
             }

@@ -284,8 +284,8 @@ impl OpeningSearch {
         let (setup, plies) = (self.setup, sampler.plies);
         self.sampler = None;
         if self.chosen.is_empty() {
-            let nothing = OpeningError::Nothing { setup, plies };
-            self.start_next(if is_spent { OpeningError::OutOfReach(setup) } else { nothing })?;
+            let not_found = OpeningError::NotFound { setup, plies };
+            self.start_next(if is_spent { OpeningError::OutOfReach(setup) } else { not_found })?;
         }
         Ok(self.sampler.is_none())
     }
@@ -389,7 +389,7 @@ pub enum OpeningError {
     OutOfReach(Setup),
     /// Nearly all random games of the setup are over by then.
     #[allow(missing_docs, reason = "self-explanatory")]
-    Nothing { setup: Setup, plies: u32 },
+    NotFound { setup: Setup, plies: u32 },
     /// The list of given openings is empty.
     Empty,
     /// A given opening has an illegal move.
@@ -416,7 +416,7 @@ impl fmt::Display for OpeningError {
                 "balanced openings need exact scores, which are out of reach for {setup}; \
                  use random:PLIES"
             ),
-            OpeningError::Nothing { setup, plies } => write!(
+            OpeningError::NotFound { setup, plies } => write!(
                 f,
                 "no opening of {plies} moves found for {setup}: random games are decided by then"
             ),

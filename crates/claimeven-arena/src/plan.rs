@@ -61,10 +61,10 @@ pub enum Format {
 
 /// A player of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Entrant {
     /// The displayed name, unique in its tournament.
     pub name: String,
-    /// The agent.
     pub agent: AgentSpec,
 }
 
@@ -295,7 +295,7 @@ impl Plan {
         })
     }
 
-    fn from_games(games: Vec<OldGame>) -> Result<Plan, PlanError> {
+    fn from_games(games: Vec<LegacyGame>) -> Result<Plan, PlanError> {
         if games.is_empty() {
             return Err(PlanError { line: None, message: "the list has no games".to_owned() });
         }
@@ -303,7 +303,7 @@ impl Plan {
         let mut players: Vec<Entrant> = Vec::new();
         let mut fixtures = Vec::new();
         for game in games {
-            let mut place = |OldPlayer(agent): OldPlayer| {
+            let mut place = |LegacyPlayer(agent): LegacyPlayer| {
                 let name = agent.to_string();
                 let known = players.iter().position(|player| player.name == name);
                 known.unwrap_or_else(|| {
@@ -312,7 +312,7 @@ impl Plan {
                 })
             };
             let pairing = [place(game.player_one_settings), place(game.player_two_settings)];
-            let first_player = game.first_player.map_or(0, |OldFirst(place)| place);
+            let first_player = game.first_player.map_or(0, |LegacyFirstPlayer(place)| place);
             fixtures.push(Fixture { players: pairing, first_player, games: 1 });
         }
         Ok(Plan {
@@ -566,10 +566,10 @@ impl<'de> Deserialize<'de> for OpeningsFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OldGame {
-    player_one_settings: OldPlayer,
-    player_two_settings: OldPlayer,
-    first_player: Option<OldFirst>,
+struct LegacyGame {
+    player_one_settings: LegacyPlayer,
+    player_two_settings: LegacyPlayer,
+    first_player: Option<LegacyFirstPlayer>,
     /// Fields of records of played games, which are ignored.
     #[serde(rename = "moves_count")]
     _moves_count: Option<IgnoredAny>,
@@ -586,31 +586,31 @@ struct OldGame {
 }
 
 #[derive(Deserialize)]
-#[serde(try_from = "OldSettings")]
-struct OldPlayer(AgentSpec);
+#[serde(try_from = "LegacySettings")]
+struct LegacyPlayer(AgentSpec);
 
 /// A player in the JSON of older projects.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OldSettings {
+pub(crate) struct LegacySettings {
     #[serde(rename = "AI")]
     pub(crate) agent: String,
     #[serde(default)]
     options: Option<BTreeMap<String, serde_json::Value>>,
 }
 
-impl TryFrom<OldSettings> for OldPlayer {
+impl TryFrom<LegacySettings> for LegacyPlayer {
     type Error = String;
 
-    fn try_from(settings: OldSettings) -> Result<OldPlayer, String> {
-        settings.spec().map(OldPlayer)
+    fn try_from(settings: LegacySettings) -> Result<LegacyPlayer, String> {
+        settings.spec().map(LegacyPlayer)
     }
 }
 
-impl OldSettings {
+impl LegacySettings {
     /// The built-in player with this name.
     pub(crate) fn spec(self) -> Result<AgentSpec, String> {
-        let OldSettings { agent, options } = self;
+        let LegacySettings { agent, options } = self;
         // `MTD(f)` and `Alpha-Beta` are names too.
         let letters = agent.chars().filter(char::is_ascii_alphanumeric);
         let name = letters.collect::<String>().to_lowercase();
@@ -626,15 +626,15 @@ impl OldSettings {
 /// The player who moves first, 0 or 1, in the JSON of older projects.
 #[derive(Deserialize)]
 #[serde(try_from = "serde_json::Value")]
-pub(crate) struct OldFirst(pub(crate) usize);
+pub(crate) struct LegacyFirstPlayer(pub(crate) usize);
 
-impl TryFrom<serde_json::Value> for OldFirst {
+impl TryFrom<serde_json::Value> for LegacyFirstPlayer {
     type Error = String;
 
-    fn try_from(value: serde_json::Value) -> Result<OldFirst, String> {
+    fn try_from(value: serde_json::Value) -> Result<LegacyFirstPlayer, String> {
         match value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str() {
-            "1" | "player_one" => Ok(OldFirst(0)),
-            "2" | "player_two" => Ok(OldFirst(1)),
+            "1" | "player_one" => Ok(LegacyFirstPlayer(0)),
+            "2" | "player_two" => Ok(LegacyFirstPlayer(1)),
             other => Err(format!("first_player '{other}' is neither 1 nor 2")),
         }
     }

@@ -19,10 +19,10 @@ use crate::roster::AgentSpec;
 /// solution, the grade and the themes.
 ///
 /// ```
-/// use claimeven_arena::{Goal, Puzzle, Theme};
+/// use claimeven_arena::{PuzzleGoal, Puzzle, Theme};
 ///
 /// let puzzle: Puzzle = "44455554221 win 2 4 1 double-threat".parse().unwrap();
-/// assert_eq!((puzzle.goal, puzzle.column, puzzle.grade), (Goal::Win, 4, 1));
+/// assert_eq!((puzzle.goal, puzzle.column, puzzle.grade), (PuzzleGoal::Win, 4, 1));
 /// assert_eq!(puzzle.themes, [Theme::DoubleThreat]);
 /// assert_eq!(puzzle.to_string(), "44455554221 win 2 4 1 double-threat");
 /// ```
@@ -31,19 +31,19 @@ pub struct Puzzle {
     /// The moves that lead to the position, as text.
     pub moves: String,
     /// The goal of the side to move.
-    pub goal: Goal,
+    pub goal: PuzzleGoal,
     /// The number of discs that it plays until it wins, including the last one; 0 for a draw.
     pub discs: u32,
     /// The only right move, from 1.
     pub column: u8,
     /// The difficulty, from 1 to [`Puzzle::GRADES`].
     pub grade: u8,
-    /// The themes.
+    /// What the puzzle is about, the theme that ends the game first.
     pub themes: Vec<Theme>,
 }
 
 /// The themes of a position: those at the end of its explanation, preceded by a forced block.
-fn themes_of(coach: &mut Coach, position: &Position, goal: Goal) -> Vec<Theme> {
+fn themes_of(coach: &mut Coach, position: &Position, goal: PuzzleGoal) -> Vec<Theme> {
     let Ok(explanation) = coach.explain(position) else { return Vec::new() };
     let wins_now =
         matches!(explanation.reason, Reason::WinsNow { .. }) && explanation.line.is_empty();
@@ -51,8 +51,8 @@ fn themes_of(coach: &mut Coach, position: &Position, goal: Goal) -> Vec<Theme> {
         !wins_now && !open_threats(position, position.player().opponent()).is_empty();
     let block = has_to_block.then_some(Theme::MustBlock);
     let ends = match goal {
-        Goal::Win => explanation.themes(),
-        Goal::Draw => vec![Theme::SaveTheDraw],
+        PuzzleGoal::Win => explanation.themes(),
+        PuzzleGoal::Draw => vec![Theme::SaveTheDraw],
     };
     block.into_iter().chain(ends).collect()
 }
@@ -68,19 +68,19 @@ fn open_threats(position: &Position, player: Player) -> Vec<Cell> {
 
 /// The goal of a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Goal {
+pub enum PuzzleGoal {
     /// A win.
     Win,
     /// A draw; all other moves lose.
     Draw,
 }
 
-impl Goal {
+impl PuzzleGoal {
     /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
-            Goal::Win => "win",
-            Goal::Draw => "draw",
+            PuzzleGoal::Win => "win",
+            PuzzleGoal::Draw => "draw",
         }
     }
 }
@@ -99,7 +99,7 @@ impl Puzzle {
         &ALL
     }
 
-    /// The position.
+    /// The position to solve.
     pub fn position(&self) -> Result<Position, String> {
         Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
     }
@@ -174,7 +174,7 @@ fn basics(
         let Ok(position) = Position::from_moves(Setup::STANDARD, &moves) else { continue };
         let key = position.canonical_key();
         let Some(puzzle) = basic_at(analyzer, &moves, &position) else { continue };
-        let kind = &mut found[usize::from(puzzle.goal == Goal::Draw)];
+        let kind = &mut found[usize::from(puzzle.goal == PuzzleGoal::Draw)];
         if kind.len() < each && known.insert(key) {
             kind.push(puzzle);
         }
@@ -191,8 +191,8 @@ fn basic_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option
     }
     let analysis = analyzer.analyze(position, &AnalysisLimits::default());
     let (goal, discs) = match analysis.value? {
-        ExactValue::Win(1) => (Goal::Win, 1),
-        ExactValue::Draw => (Goal::Draw, 0),
+        ExactValue::Win(1) => (PuzzleGoal::Win, 1),
+        ExactValue::Draw => (PuzzleGoal::Draw, 0),
         _ => return None,
     };
     let column = only_move(&analysis, goal)?;
@@ -201,7 +201,7 @@ fn basic_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option
 }
 
 /// The one move that achieves the goal, if there is exactly one.
-fn only_move(analysis: &Analysis, goal: Goal) -> Option<Column> {
+fn only_move(analysis: &Analysis, goal: PuzzleGoal) -> Option<Column> {
     let keeps = |(index, known): (usize, &Option<ColumnAnalysis>)| {
         known.filter(|known| known.at_least == sign(goal)).and(Column::from_index(index))
     };
@@ -241,8 +241,8 @@ fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Optio
     }
     let analysis = analyzer.analyze(position, &AnalysisLimits::default());
     let (goal, discs) = match analysis.value? {
-        ExactValue::Win(plies) => (Goal::Win, plies.div_ceil(2)),
-        ExactValue::Draw => (Goal::Draw, 0),
+        ExactValue::Win(plies) => (PuzzleGoal::Win, plies.div_ceil(2)),
+        ExactValue::Draw => (PuzzleGoal::Draw, 0),
         _ => return None,
     };
     let column = only_move(&analysis, goal)?;
@@ -286,10 +286,10 @@ fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u
     if plausible <= 2 { grade.saturating_sub(1).max(1) } else { grade }
 }
 
-const fn sign(goal: Goal) -> i32 {
+const fn sign(goal: PuzzleGoal) -> i32 {
     match goal {
-        Goal::Win => 1,
-        Goal::Draw => 0,
+        PuzzleGoal::Win => 1,
+        PuzzleGoal::Draw => 0,
     }
 }
 
@@ -310,8 +310,8 @@ impl FromStr for Puzzle {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [moves, goal, discs, column, grade, themes] = words[..] else { return Err(wrong()) };
         let goal = match goal {
-            "win" => Goal::Win,
-            "draw" => Goal::Draw,
+            "win" => PuzzleGoal::Win,
+            "draw" => PuzzleGoal::Draw,
             _ => return Err(wrong()),
         };
         let number = |word: &str| word.parse::<u8>().map_err(|_| wrong());
@@ -396,7 +396,7 @@ mod tests {
             let mut after = position;
             after.play(column).unwrap();
             assert_eq!(has(Theme::WinNow), after.outcome().is_some(), "{puzzle}");
-            assert_eq!(has(Theme::SaveTheDraw), puzzle.goal == Goal::Draw, "{puzzle}");
+            assert_eq!(has(Theme::SaveTheDraw), puzzle.goal == PuzzleGoal::Draw, "{puzzle}");
             let blocked = open_threats(&position, other);
             if has(Theme::MustBlock) {
                 assert!(blocked.iter().all(|cell| cell.column == column), "{puzzle}");
@@ -429,7 +429,7 @@ mod tests {
     fn themes_of_known_positions() {
         let themes = |moves: &str| {
             let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
-            themes_of(&mut Coach::new(), &position, Goal::Win)
+            themes_of(&mut Coach::new(), &position, PuzzleGoal::Win)
         };
         assert_eq!(themes("112233"), [Theme::WinNow]);
         // Two discs in the middle of the bottom row become three with both ends open.

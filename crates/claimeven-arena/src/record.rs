@@ -46,7 +46,7 @@ pub struct GameRecord {
     pub opening_moves: usize,
     /// The moves from the empty board.
     pub moves: Vec<MoveRecord>,
-    /// The result.
+    /// How the game ended.
     pub result: ResultRecord,
 }
 
@@ -81,7 +81,7 @@ pub struct ResultRecord {
     /// The winner, 0 or 1; `null` for a draw.
     pub winner: Option<usize>,
     /// Why the game ended.
-    pub reason: Reason,
+    pub reason: EndReason,
     /// The number of lines of each player.
     pub scores: [u32; 2],
     /// Details in words, such as the error of a player who forfeited.
@@ -92,7 +92,7 @@ pub struct ResultRecord {
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum EndReason {
     /// The winner completed a line.
     Line,
     /// The board is full.
@@ -111,23 +111,23 @@ pub enum Reason {
     Unfinished,
 }
 
-impl Reason {
+impl EndReason {
     /// The name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Reason::Line => "line",
-            Reason::BoardFull => "board-full",
-            Reason::Time => "time",
-            Reason::Forfeit => "forfeit",
-            Reason::Resigned => "resigned",
-            Reason::Agreed => "agreed",
-            Reason::Abandoned => "abandoned",
-            Reason::Unfinished => "unfinished",
+            EndReason::Line => "line",
+            EndReason::BoardFull => "board-full",
+            EndReason::Time => "time",
+            EndReason::Forfeit => "forfeit",
+            EndReason::Resigned => "resigned",
+            EndReason::Agreed => "agreed",
+            EndReason::Abandoned => "abandoned",
+            EndReason::Unfinished => "unfinished",
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -199,14 +199,14 @@ impl ResultRecord {
             game.position().setup().ruleset() == Ruleset::Standard && outcome != Outcome::Draw;
         Some(ResultRecord {
             winner: outcome.winner().map(|winner| (winner.index() + first_player) % 2),
-            reason: if by_line { Reason::Line } else { Reason::BoardFull },
+            reason: if by_line { EndReason::Line } else { EndReason::BoardFull },
             scores: scores(game, first_player),
             detail: None,
         })
     }
 
     /// The result of a game that a player lost for a reason other than the rules.
-    pub fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
+    pub fn lost(game: &Game, first_player: usize, loser: usize, reason: EndReason) -> Self {
         let winner = Some(1 - loser);
         ResultRecord { winner, reason, scores: scores(game, first_player), detail: None }
     }
@@ -214,11 +214,11 @@ impl ResultRecord {
     /// The result of a game that was stopped before its end.
     pub fn unfinished(game: &Game, first_player: usize) -> ResultRecord {
         let scores = scores(game, first_player);
-        ResultRecord { winner: None, reason: Reason::Unfinished, scores, detail: None }
+        ResultRecord { winner: None, reason: EndReason::Unfinished, scores, detail: None }
     }
 
     /// The same result with details.
-    pub(crate) fn because(self, detail: impl fmt::Display) -> ResultRecord {
+    pub(crate) fn with_detail(self, detail: impl fmt::Display) -> ResultRecord {
         ResultRecord { detail: Some(detail.to_string()), ..self }
     }
 }

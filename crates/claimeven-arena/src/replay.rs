@@ -6,14 +6,14 @@ use claimeven_game::{Column, Game, PlayError};
 use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::game::build_players;
-use crate::record::{GameRecord, Reason, ResultRecord};
+use crate::record::{EndReason, GameRecord, ResultRecord};
 use crate::roster::{Participant, SpecError};
 
 impl GameRecord {
     /// Replays the recorded moves. Every move must be legal, and the result must be that of the last
     /// position by the rules.
     pub fn replay(&self) -> Result<Game, RecordError> {
-        self.replayed().map_err(|fault| RecordError { id: self.id.clone(), fault })
+        self.replayed().map_err(|kind| RecordError { id: self.id.clone(), kind })
     }
 
     /// Has the players choose their moves again, with the recorded seed. Returns the number of
@@ -21,20 +21,20 @@ impl GameRecord {
     ///
     /// Records do not contain time limits, so players that had one may choose other moves.
     pub fn choose_again(&self) -> Result<usize, RecordError> {
-        self.chosen_again().map_err(|fault| RecordError { id: self.id.clone(), fault })
+        self.chosen_again().map_err(|kind| RecordError { id: self.id.clone(), kind })
     }
 
-    fn replayed(&self) -> Result<Game, Fault> {
+    fn replayed(&self) -> Result<Game, RecordErrorKind> {
         // 1. The header.
         if self.version != GameRecord::VERSION {
-            return Err(Fault::Version(self.version));
+            return Err(RecordErrorKind::Version(self.version));
         }
         if self.first_player > 1 {
-            return Err(Fault::FirstPlayer(self.first_player));
+            return Err(RecordErrorKind::FirstPlayer(self.first_player));
         }
         let (opening, moves) = (self.opening_moves, self.moves.len());
         if opening > moves {
-            return Err(Fault::Opening { opening, moves });
+            return Err(RecordErrorKind::Opening { opening, moves });
         }
 
         // 2. The moves.
@@ -46,7 +46,7 @@ impl GameRecord {
                 Some(Err(reason)) => Some(reason),
                 None => None,
             };
-            return Err(Fault::Move { number, column: played.column, reason });
+            return Err(RecordErrorKind::Move { number, column: played.column, reason });
         }
 
         // 3. The result.
@@ -54,33 +54,35 @@ impl GameRecord {
         Ok(game)
     }
 
-    fn check_result(&self, game: &Game) -> Result<(), Fault> {
+    fn check_result(&self, game: &Game) -> Result<(), RecordErrorKind> {
         let ResultRecord { winner, reason, scores, detail: _ } = &self.result;
         let by_rules = ResultRecord::of_game(game, self.first_player);
-        let right = match (&by_rules, reason) {
+        let expected = match (&by_rules, reason) {
             (Some(result), _) => result.clone(),
-            (None, Reason::Line | Reason::BoardFull) => return Err(Fault::Unfinished(*reason)),
-            (None, Reason::Time | Reason::Forfeit) => {
+            (None, EndReason::Line | EndReason::BoardFull) => {
+                return Err(RecordErrorKind::Unfinished(*reason));
+            }
+            (None, EndReason::Time | EndReason::Forfeit) => {
                 ResultRecord::lost(game, self.first_player, self.mover(self.moves.len()), *reason)
             }
-            (None, Reason::Unfinished) => ResultRecord::unfinished(game, self.first_player),
+            (None, EndReason::Unfinished) => ResultRecord::unfinished(game, self.first_player),
             // Either player may resign at any time.
-            (None, Reason::Resigned) => {
+            (None, EndReason::Resigned) => {
                 let loser = usize::from(*winner == Some(0));
                 ResultRecord::lost(game, self.first_player, loser, *reason)
             }
-            (None, Reason::Agreed) => self.undecided(game, None),
+            (None, EndReason::Agreed) => self.undecided(game, None),
             // The player who stayed wins; there is no winner if both left.
-            (None, Reason::Abandoned) => self.undecided(game, *winner),
+            (None, EndReason::Abandoned) => self.undecided(game, *winner),
         };
-        if *winner != right.winner {
-            return Err(Fault::Winner { recorded: *winner, right: right.winner });
+        if *winner != expected.winner {
+            return Err(RecordErrorKind::Winner { recorded: *winner, expected: expected.winner });
         }
-        if *reason != right.reason {
-            return Err(Fault::Reason { recorded: *reason, right: right.reason });
+        if *reason != expected.reason {
+            return Err(RecordErrorKind::Reason { recorded: *reason, expected: expected.reason });
         }
-        if *scores != right.scores {
-            return Err(Fault::Scores { recorded: *scores, right: right.scores });
+        if *scores != expected.scores {
+            return Err(RecordErrorKind::Scores { recorded: *scores, expected: expected.scores });
         }
         Ok(())
     }
@@ -91,28 +93,29 @@ impl GameRecord {
         ResultRecord { winner, ..lost }
     }
 
-    fn chosen_again(&self) -> Result<usize, Fault> {
+    fn chosen_again(&self) -> Result<usize, RecordErrorKind> {
         let game = self.replayed()?;
         let setup = game.position().setup();
         let spec = |place: usize| match self.players[place].agent.parse() {
             Ok(Participant::Agent(spec)) => Ok(Some(spec)),
             Ok(Participant::Human) => Ok(None),
-            Err(error) => Err(Fault::Agent(error)),
+            Err(error) => Err(RecordErrorKind::Agent(error)),
         };
         let (first, second) = (spec(0)?, spec(1)?);
         let players = [first.as_ref(), second.as_ref()];
         let is_timed = self.time_control.is_some();
         let agents = build_players(setup, players, self.seed, is_timed);
-        let mut agents = agents.map_err(Fault::Unsupported)?;
+        let mut agents = agents.map_err(RecordErrorKind::Unsupported)?;
         let mut again = Game::new(setup);
         let mut chosen = 0;
         for (ply, &recorded) in game.moves().iter().enumerate() {
             let mover = self.mover(ply);
             if let (true, Some(agent)) = (ply >= self.opening_moves, &mut agents[mover]) {
-                let fault = |choice| Fault::Choice { number: ply + 1, mover, recorded, choice };
+                let differs =
+                    |choice| RecordErrorKind::Choice { number: ply + 1, mover, recorded, choice };
                 match choice(agent.as_mut(), &again) {
                     Ok(column) if column == recorded => chosen += 1,
-                    choice => return Err(fault(choice)),
+                    choice => return Err(differs(choice)),
                 }
             }
             again.play(recorded).expect("the game has been replayed");
@@ -125,20 +128,20 @@ fn choice(agent: &mut dyn Agent, game: &Game) -> Result<Column, AgentError> {
     agent.decide(game.position(), &Limits::default()).map(|decision| decision.column)
 }
 
-/// Why a record is invalid.
+/// An invalid record, and why it is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordError {
     /// The game's id.
     pub id: String,
     /// What is wrong.
-    pub fault: Fault,
+    pub kind: RecordErrorKind,
 }
 
 /// Why a record is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum RecordErrorKind {
     /// The version of the format is unknown.
     Version(u32),
     /// The first player is neither 0 nor 1.
@@ -156,16 +159,16 @@ pub enum Fault {
         reason: Option<PlayError>,
     },
     /// The recorded reason is an end by the rules, but the game is not over.
-    Unfinished(Reason),
+    Unfinished(EndReason),
     /// The recorded winner is wrong.
     #[allow(missing_docs, reason = "self-explanatory")]
-    Winner { recorded: Option<usize>, right: Option<usize> },
+    Winner { recorded: Option<usize>, expected: Option<usize> },
     /// The recorded reason is wrong.
     #[allow(missing_docs, reason = "self-explanatory")]
-    Reason { recorded: Reason, right: Reason },
+    Reason { recorded: EndReason, expected: EndReason },
     /// The recorded scores are wrong.
     #[allow(missing_docs, reason = "self-explanatory")]
-    Scores { recorded: [u32; 2], right: [u32; 2] },
+    Scores { recorded: [u32; 2], expected: [u32; 2] },
     /// A player's agent text is invalid.
     Agent(SpecError),
     /// A player cannot play the game.
@@ -186,48 +189,50 @@ pub enum Fault {
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "game {}, ", self.id)?;
-        self.fault.fmt(f)
+        self.kind.fmt(f)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RecordErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let player = |place: &Option<usize>| match place {
             Some(place) => format!("player {}", place + 1),
             None => "nobody".to_owned(),
         };
         match self {
-            Fault::Version(version) => {
+            RecordErrorKind::Version(version) => {
                 write!(f, "unknown version {version} (expected {})", GameRecord::VERSION)
             }
-            Fault::FirstPlayer(place) => write!(f, "first player {place}: must be 0 or 1"),
-            Fault::Opening { opening, moves } => {
+            RecordErrorKind::FirstPlayer(place) => {
+                write!(f, "first player {place}: must be 0 or 1")
+            }
+            RecordErrorKind::Opening { opening, moves } => {
                 write!(f, "opening: {opening} moves of a game of {moves}")
             }
-            Fault::Move { number, column, reason: Some(reason) } => {
+            RecordErrorKind::Move { number, column, reason: Some(reason) } => {
                 write!(f, "move {number}, column {column}: {reason}")
             }
-            Fault::Move { number, column, reason: None } => {
+            RecordErrorKind::Move { number, column, reason: None } => {
                 write!(f, "move {number}, column {column}: no board has this column")
             }
-            Fault::Unfinished(reason) => {
+            RecordErrorKind::Unfinished(reason) => {
                 write!(f, "result: the reason is {reason}, but the game is not over")
             }
-            Fault::Winner { recorded, right } => {
-                write!(f, "result: {} won, not {}", player(right), player(recorded))
+            RecordErrorKind::Winner { recorded, expected } => {
+                write!(f, "result: {} won, not {}", player(expected), player(recorded))
             }
-            Fault::Reason { recorded, right } => {
-                write!(f, "result: the reason is {right}, not {recorded}")
+            RecordErrorKind::Reason { recorded, expected } => {
+                write!(f, "result: the reason is {expected}, not {recorded}")
             }
-            Fault::Scores { recorded, right } => {
-                write!(f, "result: the scores are {right:?}, not {recorded:?}")
+            RecordErrorKind::Scores { recorded, expected } => {
+                write!(f, "result: the scores are {expected:?}, not {recorded:?}")
             }
-            Fault::Agent(error) => write!(f, "players: {error}"),
-            Fault::Unsupported(error) => write!(f, "players: {error}"),
-            Fault::Choice { number, mover, recorded, choice: Ok(column) } => {
+            RecordErrorKind::Agent(error) => write!(f, "players: {error}"),
+            RecordErrorKind::Unsupported(error) => write!(f, "players: {error}"),
+            RecordErrorKind::Choice { number, mover, recorded, choice: Ok(column) } => {
                 write!(f, "move {number}: player {} chooses {column}, not {recorded}", mover + 1)
             }
-            Fault::Choice { number, mover, choice: Err(error), .. } => {
+            RecordErrorKind::Choice { number, mover, choice: Err(error), .. } => {
                 write!(f, "move {number}: player {}: {error}", mover + 1)
             }
         }
@@ -236,10 +241,11 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for RecordError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.fault {
-            Fault::Move { reason: Some(error), .. } => Some(error),
-            Fault::Agent(error) => Some(error),
-            Fault::Unsupported(error) | Fault::Choice { choice: Err(error), .. } => Some(error),
+        match &self.kind {
+            RecordErrorKind::Move { reason: Some(error), .. } => Some(error),
+            RecordErrorKind::Agent(error) => Some(error),
+            RecordErrorKind::Unsupported(error)
+            | RecordErrorKind::Choice { choice: Err(error), .. } => Some(error),
             _ => None,
         }
     }

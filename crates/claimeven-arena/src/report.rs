@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::game_match::PlayerStats;
 use crate::plan::Plan;
 use crate::rating::{PairScore, rating_groups, ratings};
-use crate::record::{GameRecord, Reason};
+use crate::record::{EndReason, GameRecord};
 use claimeven_zero::{Interval, PairResults};
 
 /// Games won, drawn and lost.
@@ -60,7 +60,7 @@ impl Results {
 pub struct TournamentResults {
     games: u64,
     /// The results of each player against each other player.
-    cross: Vec<Vec<Results>>,
+    cross_table: Vec<Vec<Results>>,
     /// The pair results of the first of two players, by both players.
     pairs: BTreeMap<[usize; 2], PairResults>,
     /// Half points of games whose pair is not complete, by fixture and pair.
@@ -80,7 +80,7 @@ impl TournamentResults {
     pub(crate) fn new(players: usize) -> TournamentResults {
         TournamentResults {
             games: 0,
-            cross: vec![vec![Results::default(); players]; players],
+            cross_table: vec![vec![Results::default(); players]; players],
             pairs: BTreeMap::new(),
             half_pairs: HashMap::new(),
             moving_first: vec![Results::default(); players],
@@ -110,15 +110,15 @@ impl TournamentResults {
         for side in [0, 1] {
             let (player, other) = (players[side], players[1 - side]);
             let half_points = game.half_points(side);
-            self.cross[player][other].add(half_points);
+            self.cross_table[player][other].add(half_points);
             if side == game.first_player {
                 self.moving_first[player].add(half_points);
             }
             self.stats[player].add(game, side);
             if half_points == 0 {
                 match game.result.reason {
-                    Reason::Time => self.lost_on_time[player] += 1,
-                    Reason::Forfeit => self.forfeited[player] += 1,
+                    EndReason::Time => self.lost_on_time[player] += 1,
+                    EndReason::Forfeit => self.forfeited[player] += 1,
                     _ => {}
                 }
             }
@@ -143,7 +143,7 @@ impl TournamentResults {
         let count = plan.players.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
         let scores: Vec<PairScore> = pairs
-            .map(|[a, b]| (self.cross[a][b], [a, b]))
+            .map(|[a, b]| (self.cross_table[a][b], [a, b]))
             .filter(|(results, _)| results.games() > 0)
             .map(|(results, players)| PairScore {
                 players,
@@ -159,7 +159,8 @@ impl TournamentResults {
             groups[a].cmp(&groups[b]).then(ratings[b].estimate.total_cmp(&ratings[a].estimate))
         });
         let player = |&place: &usize| {
-            let results = self.cross[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
+            let results =
+                self.cross_table[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
             let PlayerStats { moves, ms, nodes } = self.stats[place];
             let each = |sum: f64| if moves > 0 { sum / moves as f64 } else { 0.0 };
             PlayerReport {
@@ -190,7 +191,7 @@ impl TournamentResults {
             players: order.iter().map(player).collect(),
             head_to_head: order
                 .iter()
-                .map(|&row| order.iter().map(|&column| self.cross[row][column]).collect())
+                .map(|&row| order.iter().map(|&column| self.cross_table[row][column]).collect())
                 .collect(),
             first_player: moving_first,
             first_player_score: moving_first.score(),
@@ -312,7 +313,7 @@ impl Report {
     }
 
     /// Games lost on time or forfeited.
-    pub fn lost_otherwise(&self) -> u64 {
+    pub fn lost_on_time_or_forfeited(&self) -> u64 {
         self.players.iter().map(|player| player.lost_on_time + player.forfeited).sum()
     }
 }

@@ -16,7 +16,7 @@ use crate::external::EnginePool;
 /// A kind of player.
 #[derive(Debug)]
 pub struct AgentKind {
-    /// The name.
+    /// The name in agent texts, before the `:`.
     pub name: &'static str,
     /// A description in one line.
     pub about: &'static str,

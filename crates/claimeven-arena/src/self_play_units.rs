@@ -13,7 +13,7 @@ use claimeven_zero::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::network_units::{ExamEvaluations, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
+use crate::network_units::{ExamEvaluations, GateGames, PAIRS_PER_UNIT, POSITIONS_PER_UNIT};
 
 /// Games of a network against itself. A unit is a range of game numbers.
 pub struct SelfPlayGames {
@@ -168,13 +168,13 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
         best: &Network,
     ) -> Result<Option<Vec<GatePair>>, String> {
         let work = GateGames::new([new.clone(), best.clone()], *gate.parameters());
-        let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_AT_ONCE).collect();
+        let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_PER_UNIT).collect();
         let unit = |number: u64| chunks[number as usize].to_vec();
         let (mut waiting, mut pairs) = (BTreeMap::new(), Vec::new());
         let played = self.machines.run(&work, 0..chunks.len() as u64, unit, None, |taken| {
             match taken {
                 DispatchEvent::Output(number, results) => {
-                    waiting.insert(number * PAIRS_AT_ONCE as u64, results);
+                    waiting.insert(number * PAIRS_PER_UNIT as u64, results);
                 }
                 DispatchEvent::Restart => {
                     waiting.clear();
@@ -200,10 +200,10 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
         simulations: u32,
     ) -> Result<Option<Vec<ExamPoint>>, String> {
         let work = ExamEvaluations::new(network.clone(), exam.clone(), simulations);
-        let units = exam.len().div_ceil(POSITIONS_AT_ONCE);
+        let units = exam.len().div_ceil(POSITIONS_PER_UNIT);
         let unit = |number: u64| {
-            let start = number as usize * POSITIONS_AT_ONCE;
-            start..exam.len().min(start + POSITIONS_AT_ONCE)
+            let start = number as usize * POSITIONS_PER_UNIT;
+            start..exam.len().min(start + POSITIONS_PER_UNIT)
         };
         let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
         let points = points.map_err(|error| error.to_string())?.expect("it cannot be cancelled");

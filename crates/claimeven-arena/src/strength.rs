@@ -17,7 +17,7 @@ use claimeven_zero::Interval;
 use fastrand::Rng;
 use serde::Serialize;
 
-use crate::move_units::{MOVES_AT_ONCE, MoveRequest, Moves};
+use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 
 /// Positions with their exact scores.
@@ -242,13 +242,13 @@ pub fn evaluate_on(
         return Ok(Some(Strength::of(set, Vec::new())));
     };
     let work = Moves { setup: first.setup(), player: player.clone(), is_scored: true };
-    let chunks: Vec<&[(Position, i32)]> = set.positions.chunks(MOVES_AT_ONCE).collect();
+    let chunks: Vec<&[(Position, i32)]> = set.positions.chunks(MOVES_PER_UNIT).collect();
     let unit = |number: u64| {
         let questions = chunks[number as usize].iter();
         questions.map(|(position, _)| MoveRequest { position: *position, seed }).collect()
     };
     let units = chunks.len() as u64;
-    let done = |units: u64| progress((units * MOVES_AT_ONCE as u64).min(set.len() as u64));
+    let done = |units: u64| progress((units * MOVES_PER_UNIT as u64).min(set.len() as u64));
     let Some(moves) = run_in_order(dispatcher, &work, units, &unit, None, done)? else {
         return Ok(None);
     };

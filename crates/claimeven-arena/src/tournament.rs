@@ -37,12 +37,12 @@ use crate::report::TournamentResults;
 pub struct Tournament<'a> {
     plan: &'a Plan,
     openings: Vec<Vec<Column>>,
-    schedule: Vec<Scheduled>,
+    schedule: Vec<ScheduledGame>,
 }
 
 /// A game of a tournament.
 #[derive(Clone, Copy, Debug)]
-struct Scheduled {
+struct ScheduledGame {
     fixture: usize,
     /// The number of the game in its fixture, from 0.
     round: u64,
@@ -63,7 +63,7 @@ impl<'a> Tournament<'a> {
         };
         let schedule = (0..plan.rounds())
             .flat_map(|round| {
-                (0..plan.fixtures.len()).map(move |fixture| Scheduled { fixture, round })
+                (0..plan.fixtures.len()).map(move |fixture| ScheduledGame { fixture, round })
             })
             .filter(|game| game.round < plan.fixtures[game.fixture].games)
             .collect();
@@ -241,7 +241,7 @@ impl<'a> Tournament<'a> {
     }
 
     fn add_to(&self, results: &mut TournamentResults, number: usize, record: &GameRecord) {
-        let Scheduled { fixture, round } = self.schedule[number];
+        let ScheduledGame { fixture, round } = self.schedule[number];
         results.add(self.fixture(number).players, (fixture, round / 2), record);
     }
 
@@ -251,7 +251,7 @@ impl<'a> Tournament<'a> {
 
     /// The pairing of a game, by its number.
     fn pairing(&self, number: usize) -> Pairing<'_> {
-        let Scheduled { round, .. } = self.schedule[number];
+        let ScheduledGame { round, .. } = self.schedule[number];
         let fixture = self.fixture(number);
         Pairing {
             setup: self.plan.setup,
@@ -266,7 +266,7 @@ impl<'a> Tournament<'a> {
     /// The seed of a game. Records do not contain the time control, so it is mixed in here: games
     /// with another time control have other seeds.
     fn seed(&self, number: usize) -> u64 {
-        let Scheduled { fixture, round } = self.schedule[number];
+        let ScheduledGame { fixture, round } = self.schedule[number];
         let parts = [fixture as u64, round].into_iter().chain(self.plan.time.micros());
         parts.fold(self.plan.seed, |seed, part| {
             fastrand::Rng::with_seed(seed ^ mix_key(part)).u64(..)

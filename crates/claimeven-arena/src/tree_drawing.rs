@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_add_up_to_the_visits_and_results_of_the_nodes() {
+    fn playouts_add_up_to_the_visits_and_results_of_the_nodes() {
         let agent: AgentSpec = "mcts:sims=700,proofs=off".parse().unwrap();
         let game = Game::parse(Setup::STANDARD, "4453").unwrap();
         for max_nodes in [20, 10_000] {
@@ -206,11 +206,11 @@ mod tests {
                 TreeDrawing::new(&agent, &game, &Limits::default(), 10_000, max_nodes).unwrap();
             let nodes = &drawing.tree.nodes;
             let mut sums = vec![(0, 0.0); nodes.len()];
-            for walk in &drawing.tree.walks {
-                let mut next = Some(walk.node);
+            for playout in &drawing.tree.playouts {
+                let mut next = Some(playout.node);
                 while let Some(node) = next {
                     sums[node].0 += 1;
-                    sums[node].1 += walk.result;
+                    sums[node].1 += playout.result;
                     next = nodes[node].parent;
                 }
             }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use claimeven_coach::{Coach, English, Level, verify, verify_by_solver};
+use claimeven_coach::{Coach, English, TextLevel, verify, verify_by_solver};
 use claimeven_game::{Column, Position, Setup};
 use claimeven_solver::{Options, Solver, embedded_books};
 
@@ -39,7 +39,7 @@ fn main() {
         }
         *kinds.entry(explanation.reason.kind()).or_default() += 1;
         *lines.entry(explanation.line.len()).or_default() += 1;
-        for level in [Level::Beginner, Level::Player] {
+        for level in [TextLevel::Beginner, TextLevel::Player] {
             let text = English::default().explanation(&explanation, level);
             words = words.max(text.split_whitespace().count());
         }

@@ -6,9 +6,9 @@ use crate::explain::MoveExplanation;
 use crate::reason::{Explanation, Reason};
 use crate::sentence::{Couples, Parity, Sentence};
 
-/// The reader of a text.
+/// How much a text assumes of its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
+pub enum TextLevel {
     /// Plain words, no terms of the game.
     #[default]
     Beginner,
@@ -19,12 +19,12 @@ pub enum Level {
 /// English texts, with names for the two players.
 ///
 /// ```
-/// use claimeven_coach::{Coach, English, Level};
+/// use claimeven_coach::{Coach, English, TextLevel};
 /// use claimeven_game::{Position, Setup};
 ///
 /// let position = Position::from_moves(Setup::STANDARD, "445566")?;
 /// let explanation = Coach::new().explain(&position)?;
-/// let text = English::default().explanation(&explanation, Level::Beginner);
+/// let text = English::default().explanation(&explanation, TextLevel::Beginner);
 /// assert_eq!(text, "X wins now: column 3 makes four in a row.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -42,17 +42,17 @@ impl Default for English {
 
 impl English {
     /// The explanation of a position.
-    pub fn explanation(&self, explanation: &Explanation, level: Level) -> String {
+    pub fn explanation(&self, explanation: &Explanation, level: TextLevel) -> String {
         self.text(&explanation.sentences(), level)
     }
 
     /// The explanation of a move.
-    pub fn played(&self, played: &MoveExplanation, level: Level) -> String {
+    pub fn played(&self, played: &MoveExplanation, level: TextLevel) -> String {
         self.text(&played.sentences(), level)
     }
 
     /// Sentences as a text.
-    pub fn text(&self, sentences: &[Sentence], level: Level) -> String {
+    pub fn text(&self, sentences: &[Sentence], level: TextLevel) -> String {
         let sentences: Vec<String> =
             sentences.iter().map(|sentence| self.sentence(sentence, level)).collect();
         sentences.join(" ")
@@ -78,9 +78,9 @@ impl English {
 
     /// One sentence.
     #[allow(clippy::too_many_lines, reason = "a list of texts")]
-    pub fn sentence(&self, sentence: &Sentence, level: Level) -> String {
+    pub fn sentence(&self, sentence: &Sentence, level: TextLevel) -> String {
         let name = |player: &Player| &self.names[player.index()];
-        let is_beginner = level == Level::Beginner;
+        let is_beginner = level == TextLevel::Beginner;
         let say = |beginner: String, player: String| if is_beginner { beginner } else { player };
         match sentence {
             Sentence::Won { winner } => format!("{} has connected four.", name(winner)),
@@ -246,7 +246,7 @@ impl English {
         cells: &[Cell],
         parity: Parity,
         couples: &Couples,
-        level: Level,
+        level: TextLevel,
     ) -> String {
         let [winner, loser] = [winner, loser].map(|player| &self.names[player.index()]);
         let (places, couples) = (listed(cells), coupled(couples));
@@ -254,7 +254,7 @@ impl English {
             1 => ("four", "that cell", "it"),
             _ => ("fours", "these cells", "one of them"),
         };
-        if level == Level::Beginner {
+        if level == TextLevel::Beginner {
             return format!(
                 "{winner} waits for the {fours} at {places}: {winner} never plays right below {it} and replies right above every other disc{couples}. In the end {loser} has to play right below {has_it}."
             );

@@ -16,12 +16,12 @@ use crate::reason::{Explanation, Hold, Reason, landing};
 /// Explains positions and moves. It keeps a solver with its transposition table.
 ///
 /// ```
-/// use claimeven_coach::{Coach, English, Level};
+/// use claimeven_coach::{Coach, English, TextLevel};
 /// use claimeven_game::{Position, Setup};
 ///
 /// let position = Position::from_moves(Setup::STANDARD, "44455")?;
 /// let explanation = Coach::new().explain(&position)?;
-/// println!("{}", English::default().explanation(&explanation, Level::Beginner));
+/// println!("{}", English::default().explanation(&explanation, TextLevel::Beginner));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Coach {
@@ -117,7 +117,7 @@ impl Coach {
         let best: Vec<Column> =
             self.best_moves(position, score)?.into_iter().map(|(column, _)| column).collect();
         after.play(column).expect("the caller passes a legal move");
-        let then = self.explain(&after)?;
+        let explanation = self.explain(&after)?;
         let better = if best.contains(&column) {
             None
         } else {
@@ -134,7 +134,7 @@ impl Coach {
             simplest.map(|(_, column, explanation)| (column, explanation))
         };
         let note = better.as_ref().and_then(|_| note(position, column));
-        Ok(MoveExplanation { position: *position, score, column, then, better, note })
+        Ok(MoveExplanation { position: *position, score, column, after: explanation, better, note })
     }
 
     /// Best moves, from the centre outwards, with the positions after them.
@@ -222,7 +222,7 @@ pub struct MoveExplanation {
     /// The move.
     pub column: Column,
     /// The explanation of the position after it.
-    pub then: Explanation,
+    pub after: Explanation,
     /// A best move and why it is good, if this one is not best.
     pub better: Option<(Column, Explanation)>,
     /// What is wrong with the move at first sight.
@@ -270,7 +270,7 @@ fn note(position: &Position, column: Column) -> Option<MoveNote> {
 impl MoveExplanation {
     /// The score of the move for the player who makes it.
     pub fn move_score(&self) -> Score {
-        -self.then.score
+        -self.after.score
     }
 }
 

@@ -2,12 +2,12 @@
 //! follow.
 //!
 //! ```
-//! use claimeven_coach::{Coach, English, Level};
+//! use claimeven_coach::{Coach, English, TextLevel};
 //! use claimeven_game::{Position, Setup};
 //!
 //! let position = Position::from_moves(Setup::STANDARD, "445566")?;
 //! let explanation = Coach::new().explain(&position)?;
-//! println!("{}", English::default().explanation(&explanation, Level::Player));
+//! println!("{}", English::default().explanation(&explanation, TextLevel::Player));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -41,7 +41,7 @@ mod view;
 
 pub use check::{CheckError, CheckReport, check_proof};
 pub use diagram::Diagram;
-pub use english::{English, Level};
+pub use english::{English, TextLevel};
 pub use explain::{Coach, MAX_LINE, MoveExplanation, MoveNote};
 pub use plan::{Plan, Race};
 pub use proof::{Claim, Goal, Proof, ProofError, embedded_proof};

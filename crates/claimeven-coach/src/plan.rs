@@ -19,9 +19,10 @@ pub struct Plan {
     pub owner: Player,
     /// The deciding cells: threats of the owner that it waits for, at most one in a column.
     pub held: Vec<Cell>,
-    /// Pairs of playable cells in different columns, of which each side gets one.
+    /// Pairs of playable cells in different columns, of which each side gets one: the *baseinverses* of
+    /// Allis.
     pub couples: Vec<[Cell; 2]>,
-    /// The pairs in each column: the owner answers the lower cell with the upper one.
+    /// The pairs in each column: the owner answers the lower cell with the upper one (*claimeven*).
     pub pairs: Vec<[Cell; 2]>,
     /// The four that the owner gets if there are no deciding cells; `None` if the plan only keeps
     /// the opponent from winning.

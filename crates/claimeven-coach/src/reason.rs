@@ -117,19 +117,18 @@ pub enum Hold {
 
 /// Something to draw on the board of a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum Mark {
     /// A four in a row, on the board or to come.
     Four {
         /// Whose.
         player: Player,
-        /// Its cells.
         cells: Vec<Cell>,
     },
     /// The deciding cell.
     Ring {
         /// Who wins there.
         player: Player,
-        /// The cell.
         cell: Cell,
     },
     /// Two cells: the owner answers one with the other.
@@ -154,12 +153,7 @@ pub enum Mark {
         number: usize,
     },
     /// A number of a diagram.
-    Number {
-        /// The cell.
-        cell: Cell,
-        /// The number.
-        number: u8,
-    },
+    Number { cell: Cell, number: u8 },
 }
 
 impl Explanation {

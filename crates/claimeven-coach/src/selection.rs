@@ -102,7 +102,7 @@ impl<'a, F: Fn(Id) -> (Known<'a>, Option<u32>)> Selection<'a, F> {
         }
     }
 
-    /// Uses a position once more.
+    /// Adds one use of a position.
     fn add(&mut self, id: Id) {
         let uses = self.uses.entry(id).or_default();
         *uses += 1;
@@ -135,7 +135,7 @@ impl<'a, F: Fn(Id) -> (Known<'a>, Option<u32>)> Selection<'a, F> {
         self.add(answer);
     }
 
-    /// Uses a position once less.
+    /// Removes one use of a position.
     fn remove(&mut self, id: Id) {
         let Some(uses) = self.uses.get_mut(&id) else { return };
         *uses -= 1;

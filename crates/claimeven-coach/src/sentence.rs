@@ -5,7 +5,7 @@ use claimeven_game::{Cell, Column, Player, Position};
 use claimeven_solver::Score;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::english::{English, Level};
+use crate::english::{English, TextLevel};
 use crate::explain::{MoveExplanation, MoveNote};
 use crate::plan::Plan;
 use crate::reason::{Explanation, Hold, Reason, after_all, longest};
@@ -116,7 +116,7 @@ pub enum Parity {
     Mixed,
 }
 
-/// Pairs of columns whose next discs answer each other in a plan.
+/// Pairs of columns whose next discs answer each other in a plan (*baseinverses*).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Couples {
     /// The columns, two by two.
@@ -142,7 +142,7 @@ pub const MAX_WORDS: usize = 60;
 fn short_enough(sentences: impl Fn(Brevity) -> Vec<Sentence>) -> Vec<Sentence> {
     let english = English::default();
     let is_short = |sentences: &Vec<Sentence>| {
-        [Level::Beginner, Level::Player]
+        [TextLevel::Beginner, TextLevel::Player]
             .into_iter()
             .all(|level| english.text(sentences, level).split_whitespace().count() < MAX_WORDS)
     };
@@ -192,19 +192,19 @@ impl MoveExplanation {
         let moves = |score: Score, position: &Position| score.moves_to_win(position).unwrap_or(0);
         let Some((better, kept)) = &self.better else {
             let verdict = match before.sign() {
-                _ if self.then.position.outcome().is_some() => None,
+                _ if self.after.position.outcome().is_some() => None,
                 1 => Some(Sentence::KeepsWin { column }),
                 0 => Some(Sentence::KeepsDraw { column }),
                 _ => Some(Sentence::LosesSlowest { column }),
             };
-            return verdict.into_iter().chain(self.then.reasons(brevity)).collect();
+            return verdict.into_iter().chain(self.after.reasons(brevity)).collect();
         };
         let better = *better;
         let turns = before.sign() != after.sign();
         let mut sentences = vec![match (before.sign(), after.sign()) {
             (1, 1) => Sentence::WinsSlower {
                 column,
-                moves: moves(self.then.score, &self.then.position) + 1,
+                moves: moves(self.after.score, &self.after.position) + 1,
                 better,
                 better_moves: moves(before, &self.position),
             },
@@ -223,8 +223,8 @@ impl MoveExplanation {
                 sentences.push(Sentence::CouldConnect { player, column: cell.column });
                 return sentences;
             }
-            None if turns && self.then.winner().is_some() => {
-                sentences.extend(self.then.reasons(brevity));
+            None if turns && self.after.winner().is_some() => {
+                sentences.extend(self.after.reasons(brevity));
             }
             None => {}
         }

@@ -132,13 +132,13 @@ impl MoveExplanation {
             Some(MoveNote::Opens { .. }) => Some(Theme::OpensFour),
             None => None,
         };
-        let punished_by = if self.then.winner().is_some() { &self.then } else { kept };
+        let punished_by = if self.after.winner().is_some() { &self.after } else { kept };
         at_first_sight.or_else(|| punished_by.themes().first().copied())
     }
 
     /// The cells that decide the game after a mistake: the threats that the winner waits for.
     pub fn deciding_cells(&self) -> Vec<Cell> {
-        match (&self.note, &self.then.reason) {
+        match (&self.note, &self.after.reason) {
             (Some(MoveNote::Opens { cell } | MoveNote::LeavesFour { cell }), _) => vec![*cell],
             (None, Reason::Plan(plan)) => plan.held.clone(),
             _ => Vec::new(),

@@ -4,7 +4,7 @@
 use claimeven_game::{Cell, Column, Player};
 use serde::Serialize;
 
-use crate::english::{English, Level};
+use crate::english::{English, TextLevel};
 use crate::explain::{MoveExplanation, MoveNote};
 use crate::plan::Plan;
 use crate::reason::{Explanation, Hold, Mark, Reason};
@@ -130,7 +130,7 @@ pub struct MoveView {
     /// The sentences in English.
     pub text: TextView,
     /// The position after the move.
-    pub then: ExplanationView,
+    pub after: ExplanationView,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<BetterView>,
 }
@@ -148,7 +148,7 @@ pub struct NoteView {
 #[allow(missing_docs, reason = "self-explanatory")]
 pub struct BetterView {
     pub column: Column,
-    pub then: ExplanationView,
+    pub after: ExplanationView,
 }
 
 impl ExplanationView {
@@ -164,7 +164,7 @@ impl ExplanationView {
             reason: ReasonView::new(&explanation.reason),
             proven: explanation.is_proven(),
             marks: explanation.marks().iter().map(MarkView::new).collect(),
-            text: TextView { beginner: text(Level::Beginner), player: text(Level::Player) },
+            text: TextView { beginner: text(TextLevel::Beginner), player: text(TextLevel::Player) },
             sentences,
         }
     }
@@ -180,12 +180,12 @@ impl MoveView {
             best_score: played.score.value(),
             score: played.move_score().value(),
             note: played.note.map(NoteView::new),
-            text: TextView { beginner: text(Level::Beginner), player: text(Level::Player) },
+            text: TextView { beginner: text(TextLevel::Beginner), player: text(TextLevel::Player) },
             sentences,
-            then: ExplanationView::new(&played.then, english),
-            better: played.better.as_ref().map(|(column, then)| BetterView {
+            after: ExplanationView::new(&played.after, english),
+            better: played.better.as_ref().map(|(column, after)| BetterView {
                 column: *column,
-                then: ExplanationView::new(then, english),
+                after: ExplanationView::new(after, english),
             }),
         }
     }

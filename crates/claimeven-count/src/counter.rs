@@ -86,7 +86,7 @@ pub fn count_symbolically<E: From<Error>>(
     let geometry = Geometry::new(setup);
     let budget = Budget::new(options.memory);
 
-    let (mut reports, mut last) = match &mut options.checkpoint {
+    let (mut reports, mut previous) = match &mut options.checkpoint {
         Some(checkpoint) => checkpoint.read(&geometry, &budget).map_err(Error::from)?,
         None => None,
     }
@@ -101,11 +101,11 @@ pub fn count_symbolically<E: From<Error>>(
     for ply in reports.len() as u32..=plies {
         let progress = |done, of| on_event(Event::Progress { ply, done, of });
         let step = Step { geometry: &geometry, budget: &budget, ply };
-        let (report, next) = step.count(last, &mut workers, progress)?;
+        let (report, next) = step.count(previous, &mut workers, progress)?;
         reports.push(report);
-        last = next;
+        previous = next;
         if let Some(checkpoint) = &mut options.checkpoint {
-            checkpoint.write(&geometry, &reports, &last).map_err(Error::from)?;
+            checkpoint.write(&geometry, &reports, &previous).map_err(Error::from)?;
         }
         on_event(Event::Counted(report))?;
     }
@@ -129,18 +129,18 @@ struct Step<'a, 'b> {
 impl<'b> Step<'_, 'b> {
     fn count<E: From<Error>>(
         &self,
-        mut last: Layer<'b>,
+        mut previous: Layer<'b>,
         workers: &mut [Worker<'b>],
         mut progress: impl FnMut(u64, u64) -> Result<(), E>,
     ) -> Result<(PlyReport, Layer<'b>), E> {
         let started = Instant::now();
         self.budget.take_peak();
-        let jobs = self.jobs(&last);
+        let jobs = self.jobs(&previous);
         let of = jobs.iter().map(|job| job.work).sum();
         let mut done = 0;
         for (batch, rest) in batches(&jobs) {
             progress(done, of)?;
-            self.run(batch, &last, workers).map_err(|OutOfMemory| {
+            self.run(batch, &previous, workers).map_err(|OutOfMemory| {
                 let made = workers.iter().map(Worker::bytes).sum::<u64>();
                 let rest = (of - done).checked_mul(made).and_then(|rest| rest.checked_div(done));
                 Error::Memory {
@@ -151,12 +151,12 @@ impl<'b> Step<'_, 'b> {
                 }
             })?;
             done += batch.iter().map(|job| job.work).sum::<u64>();
-            // The smallest predecessor of a profile has one disc less in the left column.
+            // The smallest predecessor of a profile has one disc fewer in the left column.
             let needed = rest.first().map_or(ProfileKey::MAX, |job| job.key);
-            last.release_below(needed.saturating_sub(self.geometry.weight(0)));
+            previous.release_below(needed.saturating_sub(self.geometry.weight(0)));
         }
         progress(done, of)?;
-        drop(last);
+        drop(previous);
 
         let mut count = PlyCount { ply: self.ply, positions: 0, finished: 0 };
         for worker in &mut *workers {
@@ -180,15 +180,15 @@ impl<'b> Step<'_, 'b> {
     }
 
     /// The profiles of this ply, by key.
-    fn jobs(&self, last: &Layer) -> Vec<Job> {
+    fn jobs(&self, previous: &Layer) -> Vec<ProfileJob> {
         let rows = usize::from(self.geometry.setup().rows());
-        let mut jobs: Vec<Job> = last
+        let mut jobs: Vec<ProfileJob> = previous
             .entries()
             .iter()
             .flat_map(|entry| {
                 let heights = self.geometry.heights(entry.key);
                 let open = (0..heights.len()).filter(move |&column| heights[column] < rows);
-                open.map(move |column| Job {
+                open.map(move |column| ProfileJob {
                     key: entry.key + self.geometry.weight(column),
                     work: u64::from(entry.unconnected) + 1,
                 })
@@ -201,14 +201,14 @@ impl<'b> Step<'_, 'b> {
 
     fn run(
         &self,
-        batch: &[Job],
-        last: &Layer<'b>,
+        batch: &[ProfileJob],
+        previous: &Layer<'b>,
         workers: &mut [Worker<'b>],
     ) -> Result<(), OutOfMemory> {
         let next = AtomicUsize::new(0);
         let work = |worker: &mut Worker<'b>| {
             while let Some(job) = batch.get(next.fetch_add(1, Ordering::Relaxed)) {
-                worker.expand(self.geometry, last, self.ply, job.key)?;
+                worker.expand(self.geometry, previous, self.ply, job.key)?;
             }
             Ok(())
         };
@@ -228,14 +228,14 @@ impl<'b> Step<'_, 'b> {
 }
 
 /// A profile to count, with an estimate of the work: the nodes of its smallest predecessor.
-struct Job {
+struct ProfileJob {
     key: ProfileKey,
     work: u64,
 }
 
 /// The jobs in batches, each with the jobs after it. Between batches progress is reported and
 /// memory is freed.
-fn batches(jobs: &[Job]) -> impl Iterator<Item = (&[Job], &[Job])> {
+fn batches(jobs: &[ProfileJob]) -> impl Iterator<Item = (&[ProfileJob], &[ProfileJob])> {
     let size = (jobs.len() / 128).clamp(64, 1024);
     (0..jobs.len()).step_by(size).map(move |start| {
         let (batch, rest) = jobs[start..].split_at(size.min(jobs.len() - start));
@@ -269,13 +269,13 @@ impl<'b> Worker<'b> {
     fn expand(
         &mut self,
         geometry: &Geometry,
-        last: &Layer,
+        previous: &Layer,
         ply: u32,
         key: ProfileKey,
     ) -> Result<(), OutOfMemory> {
         self.nodes.clear();
         let capacity = self.nodes.capacity();
-        let expansion = expand(&mut self.workspace, geometry, last, ply, key, &mut self.nodes)?;
+        let expansion = expand(&mut self.workspace, geometry, previous, ply, key, &mut self.nodes)?;
         self.budget.reserve((self.nodes.capacity() - capacity) * size_of::<Node>())?;
         let Expansion { images, unfinished, finished, unconnected } = expansion;
         self.counted.0 += u128::from(images) * (u128::from(unfinished) + u128::from(finished));

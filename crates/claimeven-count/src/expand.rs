@@ -1,4 +1,4 @@
-//! The count of one profile, from those with one disc less.
+//! The count of one profile, from those with one disc fewer.
 //!
 //! Let *m* be the player who moved last, *top(c)* the top disc of column *c*, and the *predecessor
 //! by c* the position without it.
@@ -41,7 +41,7 @@ pub(crate) struct Expansion {
 pub(crate) fn expand(
     workspace: &mut Workspace,
     geometry: &Geometry,
-    last: &Layer,
+    previous: &Layer,
     ply: u32,
     key: ProfileKey,
     nodes: &mut Vec<Node>,
@@ -50,7 +50,7 @@ pub(crate) fn expand(
     let predecessors: Vec<Predecessor> = (0..heights.len())
         .filter(|&column| heights[column] > 0)
         .filter_map(|column| {
-            let entry = last.find(key - geometry.weight(column))?;
+            let entry = previous.find(key - geometry.weight(column))?;
             Some(Predecessor { column, row: heights[column] - 1, entry })
         })
         .collect();
@@ -67,7 +67,7 @@ pub(crate) fn expand(
         let unconnected = not_one_colour(workspace, line);
         allowed = workspace.and(allowed, unconnected);
     }
-    let unconnected = workspace.and_stored(last.unconnected(smallest.entry), allowed);
+    let unconnected = workspace.and_stored(previous.unconnected(smallest.entry), allowed);
     workspace.check()?;
     if unconnected != FALSE {
         workspace.store(unconnected, nodes);
@@ -83,7 +83,7 @@ pub(crate) fn expand(
     for p in &predecessors {
         let level = geometry.level(p.column, p.row);
         let disc = of_mover(workspace, first_moved, level, TRUE, FALSE);
-        let reached = workspace.and_stored(last.orderable(p.entry), disc);
+        let reached = workspace.and_stored(previous.orderable(p.entry), disc);
         last_moves = if is_counted {
             workspace.add(last_moves, reached)
         } else {
@@ -137,7 +137,7 @@ pub(crate) fn expand(
         }
         if repeated != FALSE {
             repeated = workspace.and(repeated, by_column[index]);
-            let tally = workspace.count(last.unconnected(p.entry), repeated, &ranks);
+            let tally = workspace.count(previous.unconnected(p.entry), repeated, &ranks);
             expansion.finished = expansion.finished.wrapping_sub(tally.colourings);
         }
     }
@@ -145,7 +145,7 @@ pub(crate) fn expand(
     Ok(expansion)
 }
 
-/// A profile with a disc less in one column, and the cell of that disc.
+/// A profile with one disc fewer in one column, and the cell of that disc.
 struct Predecessor<'a> {
     column: usize,
     row: usize,

@@ -12,7 +12,7 @@
 //! - *orderable*: the players can have dropped these discs in turns, bottom up in each column.
 //!
 //! Each is a small diagram over the colours of the filled cells, built from those of
-//! the profiles with one disc less. The positions themselves, which satisfy both, are counted by
+//! the profiles with one disc fewer. The positions themselves, which satisfy both, are counted by
 //! walking both diagrams at once and are never stored. `expand.rs` has the details.
 //!
 //! ```

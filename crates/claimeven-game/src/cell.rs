@@ -16,8 +16,8 @@ use crate::{Column, Setup};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Cell {
-    /// The column.
     pub column: Column,
     /// The number of cells below it.
     pub row: u8,

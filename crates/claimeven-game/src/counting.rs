@@ -61,7 +61,7 @@ pub enum CountEvent {
 /// to the full board. It is cancelled if `on_event` returns an error.
 ///
 /// Positions are kept in groups with equal column heights. A group has at most one predecessor per
-/// column, the group with one disc less in that column, and adding that disc keeps a sorted list of
+/// column, the group with one disc fewer in that column, and adding that disc keeps a sorted list of
 /// positions sorted. So a ply is computed group by group, by merging sorted lists.
 ///
 /// `memory` is the limit, in bytes, for the positions of two successive plies. From a million
@@ -104,17 +104,17 @@ fn count_from<R: Rules, E: From<CountError>>(
     on_event: &mut impl FnMut(CountEvent) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut forecast = Forecast::new::<R::Bits>(rules.setup(), plies, memory);
-    let mut last: Ply<R::Bits> = BTreeMap::from([(R::Bits::ZERO, vec![R::Bits::ZERO])]);
+    let mut previous: Ply<R::Bits> = BTreeMap::from([(R::Bits::ZERO, vec![R::Bits::ZERO])]);
     on_event(CountEvent::Counted(PlyCount { ply: 0, positions: 1, finished: 0 }))?;
     for ply in 1..=plies {
-        forecast.check(last.values().map(|group| group.len() as u64).sum())?;
+        forecast.check(previous.values().map(|group| group.len() as u64).sum())?;
 
         let mut count = PlyCount { ply, positions: 0, finished: 0 };
-        let mut next = groups_after(rules, &last);
+        let mut next = groups_after(rules, &previous);
         let groups = next.len() as u64;
         for (index, (&filled, group)) in (0..).zip(&mut next) {
             on_event(CountEvent::Progress { ply, done: index, of: groups })?;
-            let positions = positions_of_group(rules, filled, &last);
+            let positions = positions_of_group(rules, filled, &previous);
             let found = positions.len() as u64;
             count.positions += found;
             let is_over = |first: R::Bits| {
@@ -125,14 +125,14 @@ fn count_from<R: Rules, E: From<CountError>>(
             count.finished += found - group.len() as u64;
         }
         on_event(CountEvent::Counted(count))?;
-        last = next;
+        previous = next;
     }
     Ok(())
 }
 
 /// The groups of the next ply, still empty.
-fn groups_after<R: Rules>(rules: R, last: &Ply<R::Bits>) -> Ply<R::Bits> {
-    let unfinished = last.iter().filter(|(_, group)| !group.is_empty());
+fn groups_after<R: Rules>(rules: R, previous: &Ply<R::Bits>) -> Ply<R::Bits> {
+    let unfinished = previous.iter().filter(|(_, group)| !group.is_empty());
     unfinished
         .flat_map(|(&filled, _)| {
             let open = Board::with_discs(rules, filled, R::Bits::ZERO).open();
@@ -142,13 +142,17 @@ fn groups_after<R: Rules>(rules: R, last: &Ply<R::Bits>) -> Ply<R::Bits> {
 }
 
 /// The first player's discs in every position of a group, given by its filled cells; sorted.
-fn positions_of_group<R: Rules>(rules: R, filled: R::Bits, last: &Ply<R::Bits>) -> Vec<R::Bits> {
+fn positions_of_group<R: Rules>(
+    rules: R,
+    filled: R::Bits,
+    previous: &Ply<R::Bits>,
+) -> Vec<R::Bits> {
     let board = Board::with_discs(rules, filled, R::Bits::ZERO);
     let first_moved = filled.count() % 2 == 1;
     let mut positions = Vec::new();
     for column in Column::all(rules.setup()) {
         let top = board.top(column);
-        if let Some(group) = last.get(&(filled ^ top)) {
+        if let Some(group) = previous.get(&(filled ^ top)) {
             let played = if first_moved { top } else { R::Bits::ZERO };
             positions.extend(group.iter().map(|&first| first | played));
         }

@@ -151,7 +151,7 @@ impl Decision {
 
     /// The principal variation, starting with the move, such as '3526'.
     #[getter]
-    fn line(&self) -> String {
+    fn pv(&self) -> String {
         self.0.pv.iter().map(|column| column.to_char()).collect()
     }
 
@@ -186,8 +186,8 @@ impl Decision {
     }
 
     fn __repr__(&self) -> String {
-        let (column, value, line) = (self.column(), self.0.value, self.line());
-        format!("<Decision column={column} value='{value}' line='{line}' nodes={}>", self.nodes())
+        let (column, value, pv) = (self.column(), self.0.value, self.pv());
+        format!("<Decision column={column} value='{value}' pv='{pv}' nodes={}>", self.nodes())
     }
 }
 

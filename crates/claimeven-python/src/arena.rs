@@ -267,7 +267,7 @@ pub(crate) fn train(
     }
     all.check().map_err(value_error)?;
     let seconds = seconds.map(crate::solver::duration).transpose()?;
-    let goal = Goal { iterations, seconds };
+    let stop_condition = StopCondition { iterations, seconds };
     let (sender, receiver) = mpsc::channel::<String>();
     let sender = Mutex::new(sender);
     let pass_events = |py: Python<'_>| -> PyResult<()> {
@@ -297,7 +297,7 @@ pub(crate) fn train(
             } else {
                 Run::begin(&folder, &all, None, resources, &mut observer)?
             };
-            while !goal.is_reached(&run) && !cancel.load(Ordering::Relaxed) {
+            while !stop_condition.is_reached(&run) && !cancel.load(Ordering::Relaxed) {
                 run.iterate(&mut observer)?;
             }
             Ok::<(), RunError>(())
@@ -312,12 +312,12 @@ pub(crate) fn train(
     }
 }
 
-struct Goal {
+struct StopCondition {
     iterations: Option<u64>,
     seconds: Option<Duration>,
 }
 
-impl Goal {
+impl StopCondition {
     fn is_reached(&self, run: &Run) -> bool {
         let state = run.state();
         self.iterations.is_some_and(|iterations| state.iteration >= iterations)

@@ -259,9 +259,9 @@ impl Solver {
     /// The principal variation from a position to the end of the game, as moves such as '3526'.
     ///
     /// >>> from claimeven import Solver
-    /// >>> Solver().best_line('4455')
+    /// >>> Solver().principal_variation('4455')
     /// '342'
-    fn best_line(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
+    fn principal_variation(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;
         let is_complete = |line: &Vec<Column>| {

@@ -23,7 +23,7 @@ use crate::tree::Trace;
 #[derive(Default)]
 pub struct AlphaBeta {
     parameters: DepthParameters,
-    every_move: bool,
+    exact_moves: bool,
     table: Option<TranspositionTable>,
 }
 
@@ -31,13 +31,13 @@ impl AlphaBeta {
     /// A player without a transposition table. Moves that are no better than the best have an upper
     /// bound.
     pub fn new(parameters: DepthParameters) -> AlphaBeta {
-        AlphaBeta { parameters, every_move: false, table: None }
+        AlphaBeta { parameters, exact_moves: false, table: None }
     }
 
     /// The same player with exact values for all moves of the root, which takes longer.
     #[must_use]
-    pub fn with_every_move(self) -> AlphaBeta {
-        AlphaBeta { every_move: true, ..self }
+    pub fn with_exact_moves(self) -> AlphaBeta {
+        AlphaBeta { exact_moves: true, ..self }
     }
 
     /// The same player with a transposition table of at most `table_mb` MiB, like those of MTD(f)
@@ -71,7 +71,7 @@ impl Algorithm for AlphaBeta {
         for column in root.order() {
             let child = search.play(&board, column);
             // The first of several equal moves is taken, so only a better one matters.
-            let alpha = if self.every_move { -INFINITY } else { root.best_points() };
+            let alpha = if self.exact_moves { -INFINITY } else { root.best_points() };
             let points = -match &mut self.table {
                 Some(table) => {
                     let window = (-INFINITY, -alpha);

@@ -143,7 +143,7 @@ impl Level {
         let parameters = DepthParameters { depth, seed, ..DepthParameters::default() };
         // With temperature 0 only the best move matters.
         let search: Box<dyn Agent> = if style.temperature > 0.0 {
-            Box::new(AlphaBeta::new(parameters).with_every_move())
+            Box::new(AlphaBeta::new(parameters).with_exact_moves())
         } else {
             Box::new(Mtdf::new(parameters, TABLE_MB))
         };

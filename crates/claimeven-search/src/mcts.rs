@@ -13,7 +13,7 @@ use crate::agent::{
 };
 use crate::stop::Stop;
 use crate::tie_break::{TieBreak, generator};
-use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
+use crate::tree::{Content, Node as DrawnNode, Playout, Tree};
 
 /// Monte Carlo tree search (UCT): plays the most visited move.
 ///
@@ -95,7 +95,7 @@ impl Mcts {
         &mut self,
         position: &Position,
         limits: &Limits,
-        walks: Option<&mut Vec<GameWalk>>,
+        playouts: Option<&mut Vec<RecordedPlayout>>,
     ) -> Result<Decision, AgentError> {
         if position.outcome().is_some() {
             return Err(AgentError::GameOver);
@@ -110,7 +110,7 @@ impl Mcts {
             parameters: &self.parameters,
             random: generator(position, self.parameters.seed),
             path: Vec::new(),
-            walks,
+            playouts,
         };
         let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
         let order = self.parameters.tie_break.order(position, self.parameters.seed);
@@ -158,10 +158,10 @@ impl Agent for Mcts {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let mut walks = Vec::new();
-        let decision = self.search(position, limits, Some(&mut walks))?;
+        let mut playouts = Vec::new();
+        let decision = self.search(position, limits, Some(&mut playouts))?;
         let tree = self.tree.as_ref().expect("the search has built one");
-        Ok((decision, tree.drawn(levels, &walks)))
+        Ok((decision, tree.to_tree(levels, &playouts)))
     }
 
     fn memory(&self) -> usize {
@@ -283,15 +283,15 @@ impl Node {
     }
 }
 
-/// A recorded simulation: where it left the tree, and its result for the player who had moved there
+/// A recorded playout: the node it started from, and its result for the player who had moved there
 /// (2 for a win, 1 for a draw).
-struct GameWalk {
+struct RecordedPlayout {
     node: u32,
     half_points: u8,
 }
 
-/// The maximum number of recorded simulations.
-const MAX_WALKS: usize = 1 << 20;
+/// The maximum number of recorded playouts.
+const MAX_PLAYOUTS: usize = 1 << 20;
 
 struct Simulator<'a> {
     tree: &'a mut GameTree,
@@ -300,8 +300,8 @@ struct Simulator<'a> {
     random: Rng,
     /// The nodes of the current simulation, from the root.
     path: Vec<usize>,
-    /// The recorded simulations, if the tree is to be drawn.
-    walks: Option<&'a mut Vec<GameWalk>>,
+    /// The recorded playouts, if the tree is to be drawn.
+    playouts: Option<&'a mut Vec<RecordedPlayout>>,
 }
 
 impl Simulator<'_> {
@@ -334,8 +334,10 @@ impl Simulator<'_> {
 
         // 4. Backpropagation: every other node of the path is a move of the same player.
         let mut half_points = Proof::for_player(winner, mover).half_points;
-        if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MAX_WALKS) {
-            walks.push(GameWalk { node: node as u32, half_points: half_points as u8 });
+        if let Some(playouts) =
+            self.playouts.as_mut().filter(|playouts| playouts.len() < MAX_PLAYOUTS)
+        {
+            playouts.push(RecordedPlayout { node: node as u32, half_points: half_points as u8 });
         }
         for &node in self.path.iter().rev() {
             let node = &mut self.tree.nodes[node];
@@ -535,8 +537,8 @@ impl GameTree {
     }
 
     /// The visited part of the tree as a [`Tree`]: moves from left to right.
-    fn drawn(&self, levels: u32, walks: &[GameWalk]) -> Tree {
-        let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
+    fn to_tree(&self, levels: u32, playouts: &[RecordedPlayout]) -> Tree {
+        let mut tree = Tree { position: self.position, nodes: Vec::new(), playouts: Vec::new() };
         // Each node's index in the drawing, or that of the ancestor it is hidden below; and its
         // level.
         let mut places = vec![(0, 0); self.nodes.len()];
@@ -566,10 +568,10 @@ impl GameTree {
             visited.sort_by_key(|&child| self.nodes[child].column.index());
             waiting.extend(visited.into_iter().map(|child| (child, Some(drawn), level + 1)));
         }
-        tree.walks.extend(walks.iter().map(|walk| {
-            let (node, level) = places[walk.node as usize];
-            let share = f64::from(walk.half_points) / 2.0;
-            Walk { node, result: if level % 2 == 1 { share } else { 1.0 - share } }
+        tree.playouts.extend(playouts.iter().map(|playout| {
+            let (node, level) = places[playout.node as usize];
+            let share = f64::from(playout.half_points) / 2.0;
+            Playout { node, result: if level % 2 == 1 { share } else { 1.0 - share } }
         }));
         tree
     }

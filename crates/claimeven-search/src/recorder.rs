@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(position: &Position, scale: Scale, levels: u32) -> Recorder {
         Recorder {
-            tree: Tree { position: *position, nodes: Vec::new(), walks: Vec::new() },
+            tree: Tree { position: *position, nodes: Vec::new(), playouts: Vec::new() },
             scale,
             levels,
             path: Vec::new(),

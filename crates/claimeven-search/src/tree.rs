@@ -29,14 +29,14 @@ pub struct Tree {
     pub position: Position,
     /// The nodes; parents come before their children, and the root comes first.
     pub nodes: Vec<Node>,
-    /// The simulations in order, if the search consists of simulations.
-    pub walks: Vec<Walk>,
+    /// The playouts in order, one per simulation, if the search consists of simulations.
+    pub playouts: Vec<Playout>,
 }
 
-/// A simulation: the node where it left the tree, and its result.
+/// A playout: the node it started from, and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Walk {
-    /// The last node of the tree on its path, or the last one that was not cut from the tree.
+pub struct Playout {
+    /// The node it started from, or the nearest ancestor that was not cut from the tree.
     pub node: usize,
     /// The result for the player to move at the root: 1 for a win, 0.5 for a draw, 0 for a loss.
     pub result: f64,
@@ -195,7 +195,7 @@ impl Tree {
         for &index in order.iter().take(max_nodes.max(1)) {
             stays[index] = true;
         }
-        let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
+        let mut tree = Tree { position: self.position, nodes: Vec::new(), playouts: Vec::new() };
         let mut new_index = vec![0; self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| new_index[parent]);
@@ -207,8 +207,8 @@ impl Tree {
                 tree.nodes[ancestor].hidden += 1 + node.hidden;
             }
         }
-        let moved = |walk: &Walk| Walk { node: new_index[walk.node], ..*walk };
-        tree.walks = self.walks.iter().map(moved).collect();
+        let moved = |playout: &Playout| Playout { node: new_index[playout.node], ..*playout };
+        tree.playouts = self.playouts.iter().map(moved).collect();
         tree
     }
 

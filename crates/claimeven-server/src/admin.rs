@@ -41,7 +41,7 @@ pub struct GameFilter {
 pub struct GameRow {
     pub id: String,
     pub created: String,
-    pub touched: String,
+    pub updated: String,
     pub status: String,
     pub players: [String; 2],
     pub moves: usize,
@@ -118,7 +118,7 @@ pub struct JobRow {
     pub done: i64,
     pub total: i64,
     pub created: String,
-    pub touched: String,
+    pub updated: String,
     /// The key of the visitor who started it.
     pub visitor: String,
 }
@@ -265,7 +265,7 @@ impl Admin {
             key: key.clone(),
             games: 0,
             first_game: String::new(),
-            last_seen: jobs.first().map(|job| job.touched.clone()).unwrap_or_default(),
+            last_seen: jobs.first().map(|job| job.updated.clone()).unwrap_or_default(),
         });
         let sql = "SELECT name0 FROM games WHERE holder0 = $1 AND name0 <> '' \
                    UNION SELECT name1 FROM games WHERE holder1 = $1 AND name1 <> ''";
@@ -483,7 +483,7 @@ fn game_row(row: &AnyRow) -> Result<GameRow, sqlx::Error> {
     Ok(GameRow {
         id: row.try_get("id")?,
         created: time(row.try_get("created")?),
-        touched: time(row.try_get("touched")?),
+        updated: time(row.try_get("touched")?),
         status: row.try_get("status")?,
         players: [player("kind0", "name0", "agent0")?, player("kind1", "name1", "agent1")?],
         moves: text("line")?.map_or(0, |line| line.chars().count()),
@@ -501,7 +501,7 @@ fn job_row(row: &AnyRow) -> Result<JobRow, sqlx::Error> {
         done: row.try_get("done")?,
         total: row.try_get("total")?,
         created: time(row.try_get("created")?),
-        touched: time(row.try_get("touched")?),
+        updated: time(row.try_get("touched")?),
         visitor: row.try_get("owner")?,
     })
 }

@@ -47,9 +47,9 @@ pub(crate) enum Message {
 pub(crate) struct ServerStatus {
     pub(crate) version: String,
     /// Games whose lease it holds.
-    pub(crate) led: usize,
+    pub(crate) leased_games: usize,
     /// Games in its memory.
-    pub(crate) live: usize,
+    pub(crate) live_games: usize,
     /// Seconds since it was started.
     pub(crate) seconds: u64,
 }
@@ -253,7 +253,12 @@ mod tests {
         for message in [
             Message::Changed { game: "abc".to_owned(), version: 7 },
             Message::Presence { game: "abc".to_owned(), people },
-            Message::Status(ServerStatus { version: "1".to_owned(), led: 2, live: 3, seconds: 4 }),
+            Message::Status(ServerStatus {
+                version: "1".to_owned(),
+                leased_games: 2,
+                live_games: 3,
+                seconds: 4,
+            }),
             Message::Left,
         ] {
             let server = "one".to_owned();

@@ -1,8 +1,9 @@
-//! The servers that share a database, and which of them leads a game.
+//! The servers that share a database, and their leases on games.
 //!
-//! Moves are accepted everywhere. Agents think, flags fall and leavers lose only on the server that has
-//! the game's lease; it takes the lease when it needs it. The version of a stored game decides in any
-//! case: a server that wrongly believes it leads a game can waste time but cannot overwrite anything.
+//! Every server accepts moves. Only the holder of a game's lease lets agents think and ends the game
+//! when a player's time is up or a player has left; a server acquires the lease when it needs it. The
+//! version of a stored game decides in any case: a server that wrongly believes it holds a lease can
+//! waste time but cannot overwrite anything.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -94,13 +95,13 @@ impl Fleet {
         })
     }
 
-    /// How many games this server leads.
-    pub(crate) fn led(&self) -> usize {
+    /// The number of games whose lease this server holds.
+    pub(crate) fn leased_games(&self) -> usize {
         self.leases.as_ref().map_or(0, |leases| lock(leases).games.len())
     }
 
-    /// Takes the lease of a game if it is free; returns whether this server has it now.
-    pub(crate) async fn lead(&self, game: &str) -> bool {
+    /// Acquires the lease of a game if it is free; returns whether this server has it now.
+    pub(crate) async fn acquire_lease(&self, game: &str) -> bool {
         let Some(leases) = &self.leases else { return true };
         if self.has_lease(game) {
             return true;
@@ -123,7 +124,7 @@ impl Fleet {
         }
     }
 
-    /// Gives back the lease of a game, if this server has it.
+    /// Releases the lease of a game, if this server has it.
     pub(crate) async fn release(&self, game: &str) {
         let Some(leases) = &self.leases else { return };
         if !lock(leases).games.remove(game) {

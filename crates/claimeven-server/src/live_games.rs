@@ -64,8 +64,8 @@ pub(crate) struct LiveGame {
     /// Whether a notification about the number of watchers is pending.
     will_notify: AtomicBool,
     thinking: Mutex<Option<Thinking>>,
-    /// When this server last found that another one leads the game.
-    led_elsewhere: Mutex<Option<Instant>>,
+    /// When this server last found that another one holds the lease of the game.
+    leased_elsewhere: Mutex<Option<Instant>>,
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -109,7 +109,7 @@ impl LiveGame {
             events: broadcast::channel(16).0,
             will_notify: AtomicBool::new(false),
             thinking: Mutex::default(),
-            led_elsewhere: Mutex::default(),
+            leased_elsewhere: Mutex::default(),
             flag: Mutex::default(),
         }
     }
@@ -213,7 +213,7 @@ impl LiveGames {
                 self.refresh(&live).await?;
             }
             live.touch();
-            if client.visitor.as_ref().is_some_and(|who| live.session().is_of(who)) {
+            if client.visitor.as_ref().is_some_and(|who| live.session().belongs_to(who)) {
                 *lock(&live.client) = client.clone();
             }
             // Agents that paused while nobody was watching resume.
@@ -436,7 +436,7 @@ impl LiveGames {
     /// Reloads all games of a visitor after they have changed in the database.
     pub(crate) async fn reload_games_of(self: &Arc<Self>, who: &Visitor) -> Result<(), Error> {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
-        for live in games.into_iter().filter(|live| live.session().is_of(who)) {
+        for live in games.into_iter().filter(|live| live.session().belongs_to(who)) {
             let _gate = live.gate.lock().await;
             self.reload(&live).await?;
         }
@@ -565,7 +565,7 @@ impl LiveGames {
     }
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
-        if !self.lead(live).await {
+        if !self.acquire_lease(live).await {
             return;
         }
         let change = |_: &mut GameSession, _| {
@@ -594,7 +594,7 @@ impl LiveGames {
         if !live.is_active(linger) && session.clock.is_none() {
             return;
         }
-        if !self.fleet.has_lease(&session.id) && live.is_led_elsewhere() {
+        if !self.fleet.has_lease(&session.id) && live.is_leased_elsewhere() {
             return;
         }
         let cancel = Arc::new(AtomicBool::new(false));
@@ -613,7 +613,7 @@ impl LiveGames {
         cancel: Arc<AtomicBool>,
     ) {
         let Some((_, spec)) = session.agent_to_move() else { return };
-        if !self.lead(&live).await {
+        if !self.acquire_lease(&live).await {
             return live.stop_thinking(&cancel);
         }
         let (urgency, client) = (urgency(&session), live.client());
@@ -804,7 +804,7 @@ impl LiveGames {
         let presence = live.presence(session, &self.config);
         for player in [0, 1] {
             let gone = presence.away[player].is_some_and(|away| away > limit);
-            if gone && presence.connected[1 - player] && self.lead(live).await {
+            if gone && presence.connected[1 - player] && self.acquire_lease(live).await {
                 let change = move |session: &mut GameSession, now| {
                     if session.status() != Status::Playing {
                         return Err(Refusal::Conflict("The game is over".to_owned()));

@@ -33,7 +33,7 @@ pub(crate) struct Metrics {
     /// Games in memory.
     pub(crate) live_games: IntGauge,
     /// Games whose lease this server holds, in a fleet of servers.
-    pub(crate) led_games: IntGauge,
+    pub(crate) leased_games: IntGauge,
     /// Whether the NATS server can be reached.
     pub(crate) connected: IntGauge,
     /// Messages to other servers, those that could not be sent, and those received.
@@ -119,7 +119,7 @@ impl Metrics {
             search_seconds: by_lane("search_seconds", "Duration of searches")?,
             sockets: gauge("sockets", "Open WebSockets")?,
             live_games: gauge("live_games", "Games in memory")?,
-            led_games: gauge("led_games", "Games whose lease this server holds")?,
+            leased_games: gauge("leased_games", "Games whose lease this server holds")?,
             connected: gauge("fleet_connected", "Whether the NATS server can be reached")?,
             bus_sent: counter("bus_sent_total", "Messages to other servers")?,
             bus_dropped: counter(

@@ -19,8 +19,8 @@ use crate::work::jobs::lock;
 /// How often the fleet is polled.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many sightings make one point of the history, and how many points are kept: five minutes.
-const SIGHTINGS_PER_POINT: u64 = 2;
+/// How many snapshots make one point of the history, and how many points are kept: five minutes.
+const SNAPSHOTS_PER_POINT: u64 = 2;
 const MAX_POINTS: usize = 150;
 
 /// How long workers that have left are remembered, and how many of them.
@@ -34,7 +34,7 @@ const SERVER_SILENCE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Monitor {
     connection: Option<Connection>,
-    state: Mutex<Snapshot>,
+    state: Mutex<FleetState>,
     /// How many workers can do each kind of work.
     workers: [AtomicUsize; 2],
 }
@@ -59,7 +59,7 @@ impl WorkKind {
 
 /// The state of the fleet as last seen.
 #[derive(Clone, Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct FleetState {
     /// Whether the NATS server can be reached, and if not, since when.
     pub(crate) is_connected: bool,
     pub(crate) lost_at: Option<Instant>,
@@ -117,7 +117,7 @@ impl Monitor {
         self.connection.as_ref().map(Connection::redacted_url)
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn state(&self) -> FleetState {
         lock(&self.state).clone()
     }
 
@@ -174,9 +174,9 @@ impl Monitor {
     ) -> claimeven_work::WorkError {
         for number in 0_u64.. {
             match monitor.next(INTERVAL).await {
-                Ok(sighting) => {
-                    counts.add(&sighting, &metrics.workers);
-                    self.record(sighting, number.is_multiple_of(SIGHTINGS_PER_POINT));
+                Ok(snapshot) => {
+                    counts.add(&snapshot, &metrics.workers);
+                    self.record(snapshot, number.is_multiple_of(SNAPSHOTS_PER_POINT));
                 }
                 Err(error) => return error,
             }
@@ -191,11 +191,11 @@ impl Monitor {
         self.workers.iter().for_each(|count| count.store(0, Ordering::Relaxed));
     }
 
-    fn record(&self, sighting: FleetSnapshot, is_point: bool) {
-        if !sighting.is_connected {
+    fn record(&self, snapshot: FleetSnapshot, is_point: bool) {
+        if !snapshot.is_connected {
             return self.mark_disconnected();
         }
-        let FleetSnapshot { has_streams, left, status, .. } = sighting;
+        let FleetSnapshot { has_streams, left, status, .. } = snapshot;
         let version = self.connection.as_ref().map(Connection::version);
         for kind in WorkKind::ALL {
             let can_help = status.workers.iter().filter(|worker| {
@@ -235,7 +235,7 @@ impl Monitor {
     }
 }
 
-impl Snapshot {
+impl FleetState {
     /// The other servers that have sent a status in the last seconds.
     pub(crate) fn live_servers(&self) -> impl Iterator<Item = (&String, &ServerStatus)> {
         self.servers
@@ -264,9 +264,9 @@ struct LastCounts<const N: usize> {
 const KEPT: Duration = Duration::from_hours(1);
 
 impl Counts {
-    /// Adds what has happened since the last sighting.
-    fn add(&mut self, sighting: &FleetSnapshot, metrics: &WorkerMetrics) {
-        let FleetSnapshot { status, is_connected, has_streams, .. } = sighting;
+    /// Adds what has happened since the last snapshot.
+    fn add(&mut self, snapshot: &FleetSnapshot, metrics: &WorkerMetrics) {
+        let FleetSnapshot { status, is_connected, has_streams, .. } = snapshot;
         let count = |number: usize| number as i64;
         if !is_connected {
             metrics.workers.set(0);
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    fn sighting(workers: Vec<WorkerStatus>, left: &[&str]) -> FleetSnapshot {
+    fn snapshot(workers: Vec<WorkerStatus>, left: &[&str]) -> FleetSnapshot {
         let status = FleetStatus { workers, jobs: Vec::new(), units: 7, results: 0, bytes: 0 };
         let left = left.iter().map(|id| (*id).to_owned()).collect();
         FleetSnapshot { is_connected: true, has_streams: true, left, status }
@@ -349,45 +349,45 @@ mod tests {
         let config = Config { nats: "nats://one".to_owned(), ..Config::default() };
         let monitor = Monitor::new(&config);
         assert_eq!(monitor.workers(WorkKind::Games), 0);
-        monitor.record(sighting(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
+        monitor.record(snapshot(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
         let workers = WorkKind::ALL.map(|kind| monitor.workers(kind));
         assert_eq!(workers, [3, 0]);
-        monitor.record(sighting(vec![worker("a", 5)], &["b"]), true);
+        monitor.record(snapshot(vec![worker("a", 5)], &["b"]), true);
         let gone = |monitor: &Monitor| -> Vec<(String, bool, u64)> {
-            let snapshot = monitor.snapshot();
-            snapshot.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
+            let state = monitor.state();
+            state.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
         };
         let mut both = gone(&monitor);
         both.sort();
         assert_eq!(both, [("b".to_owned(), true, 2), ("c".to_owned(), false, 3)]);
-        monitor.record(sighting(vec![worker("a", 5), worker("c", 3)], &[]), false);
+        monitor.record(snapshot(vec![worker("a", 5), worker("c", 3)], &[]), false);
         assert_eq!(gone(&monitor), [("b".to_owned(), true, 2)]);
-        let snapshot = monitor.snapshot();
-        assert_eq!(snapshot.points.len(), 2);
-        assert_eq!((snapshot.points[0].rate, snapshot.points[0].waiting), (4.5, 4));
+        let state = monitor.state();
+        assert_eq!(state.points.len(), 2);
+        assert_eq!((state.points[0].rate, state.points[0].waiting), (4.5, 4));
         // An unreachable NATS server does not mean that the workers have left.
-        let disconnected = FleetSnapshot { is_connected: false, ..sighting(Vec::new(), &[]) };
+        let disconnected = FleetSnapshot { is_connected: false, ..snapshot(Vec::new(), &[]) };
         monitor.record(disconnected, true);
-        let snapshot = monitor.snapshot();
-        assert!(!snapshot.is_connected && snapshot.lost_at.is_some());
-        assert_eq!(snapshot.fleet.unwrap().workers.len(), 2);
+        let state = monitor.state();
+        assert!(!state.is_connected && state.lost_at.is_some());
+        assert_eq!(state.fleet.unwrap().workers.len(), 2);
         assert_eq!((gone(&monitor).len(), monitor.workers(WorkKind::Games)), (1, 0));
     }
 
     #[test]
-    fn counters_add_the_work_since_the_first_sighting() {
+    fn counters_add_the_work_since_the_first_snapshot() {
         let metrics = Metrics::new().unwrap();
         let mut counts = Counts::default();
         for (done, counted) in [(100, 0), (103, 3), (110, 10), (2, 12)] {
-            counts.add(&sighting(vec![worker("a", done)], &[]), &metrics.workers);
+            counts.add(&snapshot(vec![worker("a", done)], &[]), &metrics.workers);
             assert_eq!(metrics.workers.done.get(), counted, "{done}");
         }
         assert_eq!((metrics.workers.workers.get(), metrics.workers.waiting.get()), (1, 6));
         // A worker that was started in the meantime counts from its start, even after a silence.
         let new = |done| WorkerStatus { seconds: 0, ..worker("b", done) };
-        counts.add(&sighting(vec![new(5)], &[]), &metrics.workers);
-        counts.add(&sighting(Vec::new(), &[]), &metrics.workers);
-        counts.add(&sighting(vec![new(8), worker("older", 50)], &[]), &metrics.workers);
+        counts.add(&snapshot(vec![new(5)], &[]), &metrics.workers);
+        counts.add(&snapshot(Vec::new(), &[]), &metrics.workers);
+        counts.add(&snapshot(vec![new(8), worker("older", 50)], &[]), &metrics.workers);
         assert_eq!(metrics.workers.done.get(), 20);
     }
 }

@@ -55,8 +55,8 @@ impl App {
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            led: self.games.fleet().led(),
-            live: self.games.len(),
+            leased_games: self.games.fleet().leased_games(),
+            live_games: self.games.len(),
             seconds: self.started.elapsed().as_secs(),
         }
     }
@@ -258,8 +258,8 @@ fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
             }
         }
     };
-    let toucher = Arc::clone(&app.games).stay_in_touch(on_lapse, on_tick);
-    [tokio::spawn(listener), tokio::spawn(toucher)].map(AbortOnDropHandle::new)
+    let fleet_tasks = Arc::clone(&app.games).run_fleet_tasks(on_lapse, on_tick);
+    [tokio::spawn(listener), tokio::spawn(fleet_tasks)].map(AbortOnDropHandle::new)
 }
 
 /// Watches the workers.

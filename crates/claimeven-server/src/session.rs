@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{AgentSpec, Reason};
+use claimeven_arena::{AgentSpec, EndReason};
 use claimeven_game::{Column, Game, Outcome, Ruleset, Setup};
 use claimeven_search::Decision;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub(crate) struct Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GameEnd {
     pub(crate) winner: Option<usize>,
-    pub(crate) reason: Reason,
+    pub(crate) reason: EndReason,
 }
 
 /// Open offers, each with the player who made it.
@@ -188,7 +188,7 @@ impl GameSession {
     }
 
     /// Whether a visitor created the game or plays in it.
-    pub(crate) fn is_of(&self, who: &Visitor) -> bool {
+    pub(crate) fn belongs_to(&self, who: &Visitor) -> bool {
         self.owner.as_ref() == Some(who) || self.holds(who, 0) || self.holds(who, 1)
     }
 
@@ -248,7 +248,7 @@ impl GameSession {
             if let Some(clock) = &mut self.clock {
                 clock.left[loser] = Duration::ZERO;
             }
-            self.lose(loser, Reason::Time, now);
+            self.lose(loser, EndReason::Time, now);
         }
         fallen
     }
@@ -315,12 +315,12 @@ impl GameSession {
 
     /// Ends the game because an agent failed.
     pub(crate) fn forfeit(&mut self, player: usize, now: Instant) {
-        self.lose(player, Reason::Forfeit, now);
+        self.lose(player, EndReason::Forfeit, now);
     }
 
     /// Ends the game because a person left and did not return.
     pub(crate) fn abandon(&mut self, player: usize, now: Instant) {
-        self.lose(player, Reason::Abandoned, now);
+        self.lose(player, EndReason::Abandoned, now);
     }
 
     /// Takes a move back, or requests a takeback from the other person.
@@ -386,7 +386,7 @@ impl GameSession {
         self.require_seat(who)?;
         let to_move = self.require_playing()?;
         let loser = if self.holds(who, to_move) { to_move } else { 1 - to_move };
-        self.lose(loser, Reason::Resigned, now);
+        self.lose(loser, EndReason::Resigned, now);
         Ok(())
     }
 
@@ -403,7 +403,7 @@ impl GameSession {
             return conflict("The computer does not accept draws");
         }
         let player = self.player_of(who);
-        let agreed = GameEnd { winner: None, reason: Reason::Agreed };
+        let agreed = GameEnd { winner: None, reason: EndReason::Agreed };
         match (accept, self.offers.draw) {
             (None, _) if self.holds(who, 0) && self.holds(who, 1) => self.end(agreed, now),
             (Some(true) | None, Some(requester)) if requester != player => self.end(agreed, now),
@@ -416,7 +416,7 @@ impl GameSession {
 
     /// Requests a rematch, in which the other player moves first.
     pub(crate) fn request_rematch(&mut self, who: &Visitor) -> Result<Rematch, Refusal> {
-        if !self.is_of(who) {
+        if !self.belongs_to(who) {
             return Err(not_a_player());
         }
         if self.status() != Status::Finished {
@@ -474,7 +474,7 @@ impl GameSession {
     }
 
     /// Replaces an agent with another one.
-    pub(crate) fn reseat(
+    pub(crate) fn replace_agent(
         &mut self,
         who: &Visitor,
         player: usize,
@@ -500,7 +500,7 @@ impl GameSession {
     /// Adds the game to the public list or removes it. Every player may remove it; only somebody who is
     /// the only person in the game may add it.
     pub(crate) fn set_listed(&mut self, who: &Visitor, listed: bool) -> Result<(), Refusal> {
-        if !self.is_of(who) {
+        if !self.belongs_to(who) {
             return Err(not_a_player());
         }
         if listed && self.seats.iter().any(|seat| seat.is_other_person(who)) {
@@ -512,7 +512,7 @@ impl GameSession {
 
     /// Removes a visitor and their name from the game; returns whether it still belongs to anybody.
     pub(crate) fn forget(&mut self, who: &Visitor) -> Result<bool, Refusal> {
-        if !self.is_of(who) {
+        if !self.belongs_to(who) {
             return Err(not_a_player());
         }
         let other_person = |seat: &Seat| seat.is_other_person(who);
@@ -600,7 +600,7 @@ impl GameSession {
         self.turn_began = now;
     }
 
-    fn lose(&mut self, loser: usize, reason: Reason, now: Instant) {
+    fn lose(&mut self, loser: usize, reason: EndReason, now: Instant) {
         self.end(GameEnd { winner: Some(1 - loser), reason }, now);
     }
 
@@ -625,12 +625,12 @@ pub(crate) fn end_on_board(game: &Game, first: usize) -> Option<GameEnd> {
         game.position().setup().ruleset() == Ruleset::Standard && outcome != Outcome::Draw;
     Some(GameEnd {
         winner: outcome.winner().map(|winner| (winner.index() + first) % 2),
-        reason: if has_line { Reason::Line } else { Reason::BoardFull },
+        reason: if has_line { EndReason::Line } else { EndReason::BoardFull },
     })
 }
 
-fn is_on_board(reason: Reason) -> bool {
-    matches!(reason, Reason::Line | Reason::BoardFull)
+fn is_on_board(reason: EndReason) -> bool {
+    matches!(reason, EndReason::Line | EndReason::BoardFull)
 }
 
 fn not_a_player() -> Refusal {

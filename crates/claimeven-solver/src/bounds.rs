@@ -34,10 +34,10 @@
 //! row. So all rests together have as many cells as the board has empty ones
 //! less an odd number per held column: an even number, by the choice of `|T|`.
 //! Hence the columns whose rest is odd are even in number, and the follower
-//! joins them in couples. It answers
+//! couples them two by two (the *baseinverse* of Allis). It answers
 //! - `b` of a held column with `t`, which wins;
 //! - the lowest cell of an odd rest with the lowest cell of the rest it is
-//!   coupled with (then both rests are even and the couple is dissolved);
+//!   coupled with (then both rests are even and no longer coupled);
 //! - any other cell of a rest with the cell directly above it. The rest was
 //!   even before the leader's move, so that cell exists and lies in the rest.
 //!
@@ -62,8 +62,9 @@
 //! row `r` hold a line, that line is complete while the cells above its last
 //! disc are empty, `R - r` at least: a score of at least `(R - r + 2) / 2`.
 //!
-//! For `T` empty this is Allis' claimeven with the odd columns coupled; for one
-//! threat it is the first player's winning zugzwang; two threats reverse it.
+//! For `T` empty this is Allis's claimeven, with baseinverses for the odd
+//! columns; for one threat it is the first player's winning zugzwang; two
+//! threats reverse it.
 //!
 //! With an odd number of empty cells and nothing to hold there is no such
 //! strategy. What remains is the plain fact that a leader with no line left
@@ -199,12 +200,12 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     fn holding(&self, threats: S::Bits, columns: S::Bits) -> bool {
         let held = Held::new(self, threats, columns);
         let owned = (self.owned & !columns) | held.owned;
-        let gets = (self.reach(self.owned & !columns) & !(columns & self.empty)) | held.gets;
-        self.all_harmless(gets, owned)
+        let reach = (self.reach(self.owned & !columns) & !(columns & self.empty)) | held.reach;
+        self.all_harmless(reach, owned)
     }
 
-    /// All but the follower's discs, the owned cells and the cells above an
-    /// owned one that is a threat.
+    /// What the leader has or can get: all but the follower's discs, the owned
+    /// cells and the cells above an owned one that is a threat.
     ///
     /// With a stop on top of every column, `stops - bottom` flips each
     /// column's lowest stop and the cells below it, and only those.
@@ -219,25 +220,26 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
         reach
     }
 
-    /// Whether no line within `gets` can be complete before one of the
+    /// Whether no line within `reach` can be complete before one of the
     /// follower's.
     #[inline(always)]
-    fn all_harmless(&self, gets: S::Bits, owned: S::Bits) -> bool {
-        !has_line::<S, C>(self.shape, gets)
-            || (OFF & off::LINE_TIMING == 0 && C::each_line_late(self, gets, owned))
+    fn all_harmless(&self, reach: S::Bits, owned: S::Bits) -> bool {
+        !has_line::<S, C>(self.shape, reach)
+            || (OFF & off::LINE_TIMING == 0 && C::each_line_late(self, reach, owned))
     }
 
-    /// Whether every line within `gets` is complete only after one of the follower's.
+    /// Whether every line within `reach` is complete only after one of the follower's.
     #[inline(always)]
-    pub(crate) fn each_line_late_body(&self, gets: S::Bits, owned: S::Bits) -> bool {
+    pub(crate) fn each_line_late_body(&self, reach: S::Bits, owned: S::Bits) -> bool {
         let shape = self.shape;
-        if vertical_lines(shape, gets).any() || !has_non_vertical_line(shape, self.follower | owned)
+        if vertical_lines(shape, reach).any()
+            || !has_non_vertical_line(shape, self.follower | owned)
         {
             return false;
         }
         let stride = shape.stride();
         let steps = [stride - 1, stride, stride + 1];
-        let starts = steps.map(|step| line_starts(shape, gets, step));
+        let starts = steps.map(|step| line_starts(shape, reach, step));
         if starts.iter().map(|starts| starts.count()).sum::<u32>() > MAX_TIMED_LINES {
             return false;
         }
@@ -257,7 +259,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
 
 /// Who gets the cells below the threats of held columns.
 struct Held<B> {
-    gets: B,
+    reach: B,
     owned: B,
 }
 
@@ -270,8 +272,8 @@ impl<B: Word> Held<B> {
     ) -> Self {
         // One threat per held column: the subtraction stays inside columns.
         let below = threats.minus(columns & view.shape.bottom()) & columns & view.empty;
-        let gets = below & (view.shape.follow_rows() | view.playable);
-        Held { gets, owned: below & !gets }
+        let reach = below & (view.shape.follow_rows() | view.playable);
+        Held { reach, owned: below & !reach }
     }
 }
 

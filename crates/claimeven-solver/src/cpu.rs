@@ -56,7 +56,7 @@ pub(crate) trait Cpu: Copy + Send + Sync + 'static {
     /// See [`View::each_line_late_body`].
     fn each_line_late<S: Shape, const OFF: u32>(
         view: &View<S, Self, OFF>,
-        gets: S::Bits,
+        reach: S::Bits,
         owned: S::Bits,
     ) -> bool;
 }
@@ -99,10 +99,10 @@ impl Cpu for Portable {
     #[inline(never)]
     fn each_line_late<S: Shape, const OFF: u32>(
         view: &View<S, Self, OFF>,
-        gets: S::Bits,
+        reach: S::Bits,
         owned: S::Bits,
     ) -> bool {
-        view.each_line_late_body(gets, owned)
+        view.each_line_late_body(reach, owned)
     }
 }
 
@@ -169,10 +169,10 @@ mod x86 {
         #[inline(always)]
         fn each_line_late<S: Shape, const OFF: u32>(
             view: &View<S, Self, OFF>,
-            gets: S::Bits,
+            reach: S::Bits,
             owned: S::Bits,
         ) -> bool {
-            unsafe { each_line_late_v3(view, gets, owned) }
+            unsafe { each_line_late_v3(view, reach, owned) }
         }
     }
 
@@ -212,9 +212,9 @@ mod x86 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn each_line_late_v3<S: Shape, const OFF: u32>(
         view: &View<S, X86V3, OFF>,
-        gets: S::Bits,
+        reach: S::Bits,
         owned: S::Bits,
     ) -> bool {
-        view.each_line_late_body(gets, owned)
+        view.each_line_late_body(reach, owned)
     }
 }

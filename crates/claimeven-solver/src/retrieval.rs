@@ -13,8 +13,8 @@
 //!   band        1 0 1 1 0 1               under it: 1 0 . . 1 -> an even number of ones: 0
 //! ```
 //!
-//! A solution exists as soon as the table has a little more room than the keys need, about 3 %
-//! with bands of this width, whatever the keys are. Other keys return noise: the caller has to know
+//! A solution exists once the table has slightly more rows than there are keys: about 3 % more with
+//! bands of this width, whatever the keys are. Other keys return noise: the caller has to know
 //! which keys exist.
 //!
 //! What differs from the paper: keys are split by hash into shards of about 4096, each a system of

@@ -85,7 +85,8 @@ pub(crate) struct Child<B> {
     same_side: bool,
 }
 
-enum Outcome<B> {
+/// A move with everything it forces, played out.
+enum Expansion<B> {
     /// Decided, from the point of view of the side that made the move.
     Score(i32),
     Open(Child<B>),
@@ -212,8 +213,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             return Root::Quiet { quiet, same_side: true };
         }
         match self.play(&quiet, safe.lowest()) {
-            Outcome::Score(score) => Root::Score(score),
-            Outcome::Open(Child { quiet, same_side, .. }) => Root::Quiet { quiet, same_side },
+            Expansion::Score(score) => Root::Score(score),
+            Expansion::Open(Child { quiet, same_side, .. }) => Root::Quiet { quiet, same_side },
         }
     }
 
@@ -288,8 +289,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             let cell = moves.lowest();
             moves = moves.without_lowest();
             let mut child = match self.play(node, cell) {
-                Outcome::Open(child) => child,
-                Outcome::Score(score) => {
+                Expansion::Open(child) => child,
+                Expansion::Score(score) => {
                     if score > alpha {
                         return Ok(score);
                     }
@@ -429,7 +430,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
     /// Plays one safe move and then every forced one: a block, or the only move that does not lose
     /// at once.
     #[inline(always)]
-    fn play(&self, node: &Quiet<S::Bits>, cell: S::Bits) -> Outcome<S::Bits> {
+    fn play(&self, node: &Quiet<S::Bits>, cell: S::Bits) -> Expansion<S::Bits> {
         let shape = self.shape;
         // `mover` has just moved; `replier` is to move and cannot win.
         let mut mover = node.own | cell;
@@ -446,7 +447,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             if safe.is_empty() || blocks.without_lowest().any() {
                 // `mover` wins with its next disc, if there is room for one.
                 let score = if left < 2 { 0 } else { left >> 1 };
-                return Outcome::Score(if by_first { score } else { -score });
+                return Expansion::Score(if by_first { score } else { -score });
             }
             let choice = safe.without_lowest().any() || (OFF & off::ONLY_MOVES != 0 && left >= 2);
             if blocks.is_empty() && choice {
@@ -460,7 +461,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         }
         let (own_threats, opp_threats) = (replier_threats, mover_threats);
         let quiet = Quiet { own: replier, opp: mover, own_threats, opp_threats, discs };
-        Outcome::Open(Child {
+        Expansion::Open(Child {
             quiet,
             slot: Slot::default(),
             order: 0,

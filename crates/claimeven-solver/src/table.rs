@@ -69,7 +69,7 @@ pub(crate) struct Table<B: Word> {
 #[repr(align(16))]
 struct Bucket<B: Word> {
     hard: B::Atomic,
-    last: B::Atomic,
+    latest: B::Atomic,
 }
 
 const BOUND_BITS: u32 = 8;
@@ -112,7 +112,7 @@ impl<B: Word> Table<B> {
         let mut next = self.warm.load(Ordering::Relaxed);
         while next < self.buckets.len() && !stop.is_requested() {
             // Nothing is stored here yet, so nothing is lost.
-            B::store(&self.buckets[next].last, B::ZERO);
+            B::store(&self.buckets[next].latest, B::ZERO);
             next += per_page;
             self.warm.store(next, Ordering::Relaxed);
         }
@@ -130,7 +130,7 @@ impl<B: Word> Table<B> {
         if wrapped {
             for bucket in &self.buckets {
                 B::store(&bucket.hard, B::ZERO);
-                B::store(&bucket.last, B::ZERO);
+                B::store(&bucket.latest, B::ZERO);
             }
         }
         self.epoch.store(if wrapped { 1 } else { epoch }, Ordering::Relaxed);
@@ -169,7 +169,7 @@ impl<B: Word> Table<B> {
         let bucket = &self.buckets[slot.bucket as usize];
         let mut word = B::load(&bucket.hard);
         if word >> BOUND_BITS != mark {
-            word = B::load(&bucket.last);
+            word = B::load(&bucket.latest);
             if word >> BOUND_BITS != mark {
                 return None;
             }
@@ -193,10 +193,10 @@ impl<B: Word> Table<B> {
         if first >> BOUND_BITS == mark {
             B::store(&bucket.hard, word);
         } else if hard {
-            B::store(&bucket.last, first);
+            B::store(&bucket.latest, first);
             B::store(&bucket.hard, word);
         } else {
-            B::store(&bucket.last, word);
+            B::store(&bucket.latest, word);
         }
     }
 

@@ -39,8 +39,8 @@
 //! }
 //!
 //! let mut sum = 0;
-//! Local { threads: 2 }.run(&Squares, 0..10, |number| number, None, |taken| {
-//!     if let DispatchEvent::Output(_, square) = taken {
+//! Local { threads: 2 }.run(&Squares, 0..10, |number| number, None, |event| {
+//!     if let DispatchEvent::Output(_, square) = event {
 //!         sum += square;
 //!     }
 //!     Ok(ControlFlow::Continue(()))

@@ -117,7 +117,7 @@ impl Connection {
         self.url.split(',').map(shown).collect::<Vec<_>>().join(",")
     }
 
-    /// The version.
+    /// The version that workers and coordinators must have in common.
     pub fn version(&self) -> &str {
         &self.version
     }

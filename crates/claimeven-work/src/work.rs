@@ -77,7 +77,7 @@ pub struct Job {
     /// arithmetic compute them.
     pub arithmetic: Option<String>,
     /// Whether the outputs can be reproduced; `false` if they depend on how long something took.
-    pub is_repeatable: bool,
+    pub is_deterministic: bool,
 }
 
 impl Job {
@@ -92,17 +92,17 @@ impl Job {
             parameters: serde_json::to_value(parameters).expect("parameters are plain data"),
             files: Vec::new(),
             arithmetic: None,
-            is_repeatable: true,
+            is_deterministic: true,
         }
     }
 }
 
 /// A file of a job.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct File {
     /// The name by which the work finds it.
     pub name: String,
-    /// The content.
     pub content: Vec<u8>,
 }
 

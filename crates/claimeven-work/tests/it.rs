@@ -5,7 +5,7 @@
 mod it {
     mod fleet;
     mod full_disk;
+    mod hash_work;
     mod keys;
     mod server;
-    mod works;
 }

@@ -393,7 +393,7 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
         }
         index += 1;
     }
-    Tree { position: *tree.position(), nodes, walks: Vec::new() }
+    Tree { position: *tree.position(), nodes, playouts: Vec::new() }
 }
 
 #[cfg(test)]

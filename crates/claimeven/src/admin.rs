@@ -294,10 +294,10 @@ async fn list_games(admin: &mut Admin, list: &GamesArgs, json: bool) -> Result<(
         return print_json(&games);
     }
     let rows = games.into_iter().map(|game| {
-        let GameRow { id, touched, status, players: [one, other], moves, visitors, .. } = game;
+        let GameRow { id, updated, status, players: [one, other], moves, visitors, .. } = game;
         let visitors: Vec<&str> = visitors.iter().map(|key| short(key)).collect();
         let players = format!("{one} - {other}");
-        [id, touched, status, moves.to_string(), players, visitors.join(" ")]
+        [id, updated, status, moves.to_string(), players, visitors.join(" ")]
     });
     print_table(["GAME", "CHANGED", "STATUS", "MOVES", "PLAYERS", "VISITORS"], rows)
 }
@@ -340,8 +340,8 @@ async fn jobs(
         return print_json(&jobs);
     }
     let rows = jobs.into_iter().map(|job| {
-        let JobRow { id, title, state, done, total, touched, visitor, .. } = job;
-        [id, touched, state, format!("{done}/{total}"), title, short(&visitor).to_owned()]
+        let JobRow { id, title, state, done, total, updated, visitor, .. } = job;
+        [id, updated, state, format!("{done}/{total}"), title, short(&visitor).to_owned()]
     });
     print_table(["ID", "CHANGED", "STATE", "DONE", "TITLE", "VISITOR"], rows)
 }

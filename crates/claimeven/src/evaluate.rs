@@ -102,7 +102,7 @@ struct Candidate {
 }
 
 /// The measurements of a player.
-struct Outcome {
+struct Measured {
     iteration: Option<u64>,
     results: Vec<Strength>,
 }
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let length = positions * candidates.len() as u64;
     let bar = progress::bar(length, "{bar:15} {pos}/{len} positions, {eta} left, {wide_msg}");
     let machines = args.fleet.machines(threads, log_above(&bar));
-    let mut outcomes = Vec::new();
+    let mut measured = Vec::new();
     for Candidate { agent, iteration } in &candidates {
         let mut results = Vec::new();
         for set in &sets {
@@ -138,17 +138,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             };
             results.push(strength);
         }
-        outcomes.push(Outcome { iteration: *iteration, results });
+        measured.push(Measured { iteration: *iteration, results });
     }
     bar.finish_and_clear();
 
     let mut out = anstream::stdout().lock();
     if args.json {
-        writeln!(out, "{}", report(args, setup, &outcomes))?;
+        writeln!(out, "{}", report(args, setup, &measured))?;
     } else if args.svg {
-        write!(out, "{}", plot(args, &outcomes))?;
+        write!(out, "{}", plot(args, &measured))?;
     } else {
-        write_table(&mut out, &outcomes)?;
+        write_table(&mut out, &measured)?;
     }
     Ok(())
 }
@@ -273,10 +273,10 @@ fn read_sets(folder: &Path, setup: Setup, count: usize) -> Result<Vec<TestSet>, 
     paths.into_iter().map(load).collect()
 }
 
-fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
-    let all = || outcomes.iter().flat_map(|outcome| &outcome.results);
+fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
+    let all = || measured.iter().flat_map(|one| &one.results);
     let width = all().map(|strength| strength.set.len()).max().unwrap_or(0).max(3);
-    if outcomes.iter().any(|outcome| outcome.iteration.is_some()) {
+    if measured.iter().any(|one| one.iteration.is_some()) {
         write!(out, "iteration  ")?;
     }
     writeln!(
@@ -285,7 +285,7 @@ fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
          simulations  ms/move",
         "set", "positions", "errors", "best moves"
     )?;
-    for Outcome { iteration, results } in outcomes {
+    for Measured { iteration, results } in measured {
         for strength in results {
             let Strength { set, positions, wins_drawn, wins_lost, draws_lost, .. } = strength;
             if let Some(iteration) = iteration {
@@ -305,18 +305,19 @@ fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     Ok(())
 }
 
-fn report(args: &Args, setup: Setup, outcomes: &[Outcome]) -> serde_json::Value {
-    let sets = |outcome: &Outcome| outcome.results.iter().map(strength_json).collect::<Vec<_>>();
+fn report(args: &Args, setup: Setup, measured: &[Measured]) -> serde_json::Value {
+    let sets = |one: &Measured| one.results.iter().map(strength_json).collect::<Vec<_>>();
     let mut report = json!({
         "setup": setup,
         "agent": args.agent.to_string(),
     });
     match &args.run {
-        None => report["sets"] = json!(outcomes.iter().flat_map(sets).collect::<Vec<_>>()),
+        None => report["sets"] = json!(measured.iter().flat_map(sets).collect::<Vec<_>>()),
         Some(folder) => {
-            let iteration = |outcome: &Outcome| json!({ "iteration": outcome.iteration, "sets": sets(outcome) });
+            let iteration =
+                |one: &Measured| json!({ "iteration": one.iteration, "sets": sets(one) });
             report["run"] = json!(folder);
-            report["iterations"] = json!(outcomes.iter().map(iteration).collect::<Vec<_>>());
+            report["iterations"] = json!(measured.iter().map(iteration).collect::<Vec<_>>());
         }
     }
     report
@@ -331,15 +332,15 @@ fn strength_json(strength: &Strength) -> serde_json::Value {
 }
 
 /// Error and best-move rates over the iterations, a line per test set.
-fn plot(args: &Args, outcomes: &[Outcome]) -> String {
-    let names = outcomes.first().map_or(&[][..], |outcome| &outcome.results[..]);
+fn plot(args: &Args, measured: &[Measured]) -> String {
+    let names = measured.first().map_or(&[][..], |one| &one.results[..]);
     let series = |rate: fn(&Strength) -> Rate| {
         let line = |(index, strength): (usize, &Strength)| {
-            let rates: Vec<(f64, Rate)> = outcomes
+            let rates: Vec<(f64, Rate)> = measured
                 .iter()
-                .map(|outcome| {
-                    let iteration = outcome.iteration.unwrap_or_default() as f64;
-                    (iteration, rate(&outcome.results[index]))
+                .map(|one| {
+                    let iteration = one.iteration.unwrap_or_default() as f64;
+                    (iteration, rate(&one.results[index]))
                 })
                 .collect();
             Series {

@@ -69,7 +69,7 @@ pub(crate) struct Args {
 }
 
 /// An experiment with its finding.
-struct Done {
+struct CompletedExperiment {
     experiment: &'static Experiment,
     finding: Finding,
     /// The command that runs it again.
@@ -78,7 +78,7 @@ struct Done {
 
 /// The experiments of one invocation, and its options.
 struct Run {
-    done: Vec<Done>,
+    done: Vec<CompletedExperiment>,
     seed: u64,
     threads: usize,
     quick: bool,
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         bar.set_message("");
         let quick = if args.quick { " --quick" } else { "" };
         let command = format!("claimeven experiments {} --seed {seed}{quick}", experiment.name);
-        let result = Done { experiment, finding, command };
+        let result = CompletedExperiment { experiment, finding, command };
         if !args.json {
             bar.suspend(|| text::write(&mut out, &result))?;
         }
@@ -182,7 +182,7 @@ fn write_files(folder: &Path, run: &Run) -> Result<(), Failure> {
 }
 
 impl Run {
-    fn find(&self, experiment: &Experiment) -> Option<&Done> {
+    fn find(&self, experiment: &Experiment) -> Option<&CompletedExperiment> {
         self.done.iter().find(|done| done.experiment.name == experiment.name)
     }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use claimeven_arena::svg::board_with_marks;
-use claimeven_coach::{Coach, English, Explanation, ExplanationView, Level, Mark, MoveView};
+use claimeven_coach::{Coach, English, Explanation, ExplanationView, Mark, MoveView, TextLevel};
 use claimeven_game::{Cell, Column, Game, Position};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -62,10 +62,10 @@ pub(crate) enum LevelName {
 }
 
 impl LevelName {
-    pub(crate) fn level(self) -> Level {
+    pub(crate) fn level(self) -> TextLevel {
         match self {
-            LevelName::Beginner => Level::Beginner,
-            LevelName::Player => Level::Player,
+            LevelName::Beginner => TextLevel::Beginner,
+            LevelName::Player => TextLevel::Player,
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let explanation = MoveView::new(&played, &english);
         return print_json(&Report { position: moves, explanation });
     }
-    show(args, &after, Some(column), &played.then, &english.played(&played, level))
+    show(args, &after, Some(column), &played.after, &english.played(&played, level))
 }
 
 fn show(

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use claimeven_arena::{GameRecord, LegacyRecord, Reason, import_legacy, pgn};
+use claimeven_arena::{EndReason, GameRecord, LegacyRecord, import_legacy, pgn};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -154,7 +154,7 @@ impl ListArgs {
 
 /// The entry for a game without a winner.
 fn no_winner(record: &GameRecord) -> &'static str {
-    if record.result.reason == Reason::Unfinished { "none" } else { "draw" }
+    if record.result.reason == EndReason::Unfinished { "none" } else { "draw" }
 }
 
 /// The index of the winner.

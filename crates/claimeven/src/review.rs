@@ -145,12 +145,12 @@ fn game_summary(explained: &[(usize, MoveExplanation)], english: &English) -> St
     };
     let mover = &english.names[played.position.player().index()];
     let was = if played.score.sign() > 0 { "winning" } else { "holding a draw" };
-    let now = match played.then.winner() {
+    let now = match played.after.winner() {
         None => "it was a draw".to_owned(),
         Some(winner) => format!(
             "{} could win by {}",
             english.names[winner.index()],
-            english.theme(&played.then.reason)
+            english.theme(&played.after.reason)
         ),
     };
     format!("{mover} was {was} before move {ply}; after it, {now}.")

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use claimeven_arena::Reason;
+use claimeven_arena::EndReason;
 
 /// A count with its noun in the singular or the plural: `1 game`, `2 games`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
@@ -46,12 +46,12 @@ pub(crate) fn in_words(number: u8) -> String {
 }
 
 /// What the loser of a game did that ended before the board was decided, as in "O resigned".
-pub(crate) const fn lost_by(reason: Reason) -> &'static str {
+pub(crate) const fn lost_by(reason: EndReason) -> &'static str {
     match reason {
-        Reason::Time => "ran out of time",
-        Reason::Forfeit => "forfeited",
-        Reason::Resigned => "resigned",
-        Reason::Abandoned => "left the game",
+        EndReason::Time => "ran out of time",
+        EndReason::Forfeit => "forfeited",
+        EndReason::Resigned => "resigned",
+        EndReason::Abandoned => "left the game",
         reason => reason.name(),
     }
 }

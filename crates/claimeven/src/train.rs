@@ -25,7 +25,7 @@ use crate::options::ThreadsArgs;
 use crate::setup::SetupArgs;
 use dashboard::Dashboard;
 use log::Log;
-use view::{Goal, Stage, View};
+use view::{Stage, StopCondition, View};
 
 /// Train a network by self-play (AlphaZero)
 #[derive(clap::Args)]
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (Some(folder), None) => {
             let parameters = parameters(args, folder)?;
             let task = Task { args, folder, parameters, stop: stop_flag(has_dashboard)? };
-            let view = View::new(folder, &parameters, task.goal());
+            let view = View::new(folder, &parameters, task.stop_condition());
             if has_dashboard { task.train_on_dashboard(view) } else { task.train(view, &log) }
         }
         (None, None) => unreachable!("clap requires one of them"),
@@ -221,22 +221,22 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn goal(&self) -> Goal {
+    fn stop_condition(&self) -> StopCondition {
         let Args { hours, minutes, iterations, preset, resume, .. } = self.args;
         match (hours, minutes, iterations) {
-            (Some(hours), ..) => Goal::Seconds(3600.0 * hours),
-            (_, Some(minutes), _) => Goal::Seconds(60.0 * minutes),
-            (.., Some(iterations)) => Goal::Iterations(*iterations),
+            (Some(hours), ..) => StopCondition::Seconds(3600.0 * hours),
+            (_, Some(minutes), _) => StopCondition::Seconds(60.0 * minutes),
+            (.., Some(iterations)) => StopCondition::Iterations(*iterations),
             _ => match preset.as_deref() {
-                Some("1h") => Goal::Seconds(3600.0),
-                Some("strongest" | "19x128") => Goal::None,
-                None if *resume => Goal::None,
-                _ => Goal::Seconds(600.0),
+                Some("1h") => StopCondition::Seconds(3600.0),
+                Some("strongest" | "19x128") => StopCondition::None,
+                None if *resume => StopCondition::None,
+                _ => StopCondition::Seconds(600.0),
             },
         }
     }
 
-    /// Trains until the goal is reached or the stop flag is set.
+    /// Trains until the stop condition is reached or the stop flag is set.
     fn work(&self, observer: &mut Observer<'_>) -> Result<(), Failure> {
         let threads = self.args.threads.threads();
         let resources =
@@ -267,7 +267,7 @@ impl Task<'_> {
             let machines = self.args.fleet.machines(threads, log);
             run.set_machines(Arc::new(FleetTraining { machines }));
         }
-        while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
+        while !self.stop_condition().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;
         }
         // The best network is up to date when the run stops.

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use server::Server;
 
 /// A timeout for everything, generous enough for a busy machine.
-const LONG: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
 fn claimeven(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claimeven"));
@@ -89,7 +89,7 @@ fn status(folder: &Path, server: &Server) -> serde_json::Value {
 fn await_workers(folder: &Path, server: &Server, count: usize) {
     let start = Instant::now();
     while status(folder, server)["workers"].as_array().unwrap().len() < count {
-        assert!(start.elapsed() < LONG);
+        assert!(start.elapsed() < TIMEOUT);
     }
 }
 
@@ -213,13 +213,13 @@ fn a_worker_ends_on_sigterm_within_five_seconds() {
     let _job = Process::start(folder.path(), &line);
     let start = Instant::now();
     while status(folder.path(), &server)["workers"][0]["running"] != 1 {
-        assert!(start.elapsed() < LONG);
+        assert!(start.elapsed() < TIMEOUT);
     }
     let start = Instant::now();
     let sent = Command::new("kill").arg(worker.0.id().to_string()).status().unwrap();
     assert!(sent.success());
     while !worker.has_succeeded() {
-        assert!(start.elapsed() < LONG);
+        assert!(start.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_millis(10));
     }
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -4,6 +4,12 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A new agent for a seat. */
+        AgentInput: {
+            agent: string;
+            /** Format: int32 */
+            player: number;
+        };
         /** @description A kind of player. */
         AgentView: {
             about: string;
@@ -42,7 +48,7 @@ export interface components {
             ms: number;
             /** Format: int64 */
             nodes: number;
-            over?: components["schemas"]["OverView"] | null;
+            outcome?: components["schemas"]["OutcomeView"] | null;
             /** @description The principal variation to the end of the game, if known. */
             pv: number[];
             /** @description The completed lines of each player. */
@@ -53,11 +59,6 @@ export interface components {
             /** @description 0 for the first player, 1 for the second; `null` in a finished game. */
             to_move?: number | null;
             value?: components["schemas"]["ValueView"] | null;
-        };
-        /** @description An offer, or the response to one. */
-        Answering: {
-            /** @description Whether to accept the other player's offer; omitted to make one. */
-            accept?: boolean | null;
         };
         /** @description A first attempt at a puzzle. */
         AttemptInput: {
@@ -147,6 +148,8 @@ export interface components {
             beta: string;
             columns: string[];
         };
+        /** @description An empty object. */
+        EmptyInput: Record<string, never>;
         /** @description A player of a tournament. */
         EntrantInput: {
             agent: string;
@@ -436,7 +439,7 @@ export interface components {
             value: components["schemas"]["ValueView"];
         };
         /** @description The name of a person who joins. */
-        Joining: {
+        JoinInput: {
             name?: string | null;
         };
         /** @description The number of games of one length. */
@@ -461,8 +464,21 @@ export interface components {
             next?: string | null;
         };
         /** @description Whether a game is in the public list. */
-        Listing: {
+        ListingInput: {
             listed: boolean;
+        };
+        /** @description A move. */
+        MoveInput: {
+            /**
+             * Format: int64
+             * @description Counted from 1.
+             */
+            column: number;
+            /**
+             * Format: int64
+             * @description The number of moves made so far; a move for any other position is refused.
+             */
+            ply: number;
         };
         /** @description A move. */
         MoveView: {
@@ -478,7 +494,7 @@ export interface components {
             value?: string | null;
         };
         /** @description A new game. */
-        NewGame: {
+        NewGameInput: {
             clock?: components["schemas"]["ClockInput"] | null;
             /**
              * Format: int32
@@ -523,8 +539,11 @@ export interface components {
             /** Format: int32 */
             visits?: number | null;
         };
-        /** @description An empty object. */
-        Nothing: Record<string, never>;
+        /** @description An offer, or the response to one. */
+        OfferInput: {
+            /** @description Whether to accept the other player's offer; omitted to make one. */
+            accept?: boolean | null;
+        };
         /** @description Open offers, each with the player who made it. */
         OffersView: {
             draw?: number | null;
@@ -576,7 +595,7 @@ export interface components {
             value: components["schemas"]["ValueView"];
         };
         /** @description The result of a finished game. */
-        OverView: {
+        OutcomeView: {
             /** @description `null` for a draw. */
             winner?: number | null;
         };
@@ -626,19 +645,6 @@ export interface components {
             time_ms: number;
             /** @description Whether this is the visitor. */
             you: boolean;
-        };
-        /** @description A move. */
-        Playing: {
-            /**
-             * Format: int64
-             * @description Counted from 1.
-             */
-            column: number;
-            /**
-             * Format: int64
-             * @description The number of moves made so far; a move for any other position is refused.
-             */
-            ply: number;
         };
         /** @description A point of the history. */
         PointView: {
@@ -769,12 +775,6 @@ export interface components {
             /** @description The id of the new game; `null` until the other person agrees. */
             id?: string | null;
         };
-        /** @description A new agent for a seat. */
-        Reseating: {
-            agent: string;
-            /** Format: int32 */
-            player: number;
-        };
         /** @description How a game ended. */
         ResultView: {
             /** @description `line`, `board-full`, `time`, `forfeit`, `resigned`, `agreed` or `abandoned`. */
@@ -884,7 +884,7 @@ export interface components {
             /** @description The summaries of both players. */
             players: components["schemas"]["ReviewPlayerView"][];
             setup: components["schemas"]["Setup"];
-            turn?: components["schemas"]["TurnView"] | null;
+            turning_point?: components["schemas"]["TurningPointView"] | null;
         };
         /** @description A new training run. */
         RunInput: {
@@ -994,9 +994,9 @@ export interface components {
             /** @description Whether it reaches the NATS server. */
             connected: boolean;
             /** @description Games whose lease it holds. */
-            led?: number | null;
+            leased_games?: number | null;
             /** @description Games in its memory. */
-            live?: number | null;
+            live_games?: number | null;
             name: string;
             /**
              * Format: int64
@@ -1167,18 +1167,18 @@ export interface components {
             moves: string;
             /** @description Parents before their children, the root first; for depth-first searches in search order. */
             nodes: components["schemas"]["NodeView"][];
-            setup: components["schemas"]["Setup"];
             /**
-             * @description The simulations in order: the last node of each, and its result for the player at the root: 1,
-             *     0.5 or 0.
+             * @description The playouts in order, one per simulation: the node each started from, and its result for the
+             *     player at the root: 1, 0.5 or 0.
              */
-            walks: [
+            playouts: [
                 number,
                 number
             ][];
+            setup: components["schemas"]["Setup"];
         };
         /** @description The mistake that decided a game: the result did not change after it. */
-        TurnView: {
+        TurningPointView: {
             /** @description The deciding cells, as column and row. */
             cells: number[][];
             /** @description The number of the move, from 1. */
@@ -1243,11 +1243,11 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AgentInput = components['schemas']['AgentInput'];
 export type AgentView = components['schemas']['AgentView'];
 export type AgentsView = components['schemas']['AgentsView'];
 export type AnalysisInput = components['schemas']['AnalysisInput'];
 export type AnalysisView = components['schemas']['AnalysisView'];
-export type Answering = components['schemas']['Answering'];
 export type AttemptInput = components['schemas']['AttemptInput'];
 export type BetterView = components['schemas']['BetterView'];
 export type BoardView = components['schemas']['BoardView'];
@@ -1257,6 +1257,7 @@ export type CoachMarkView = components['schemas']['CoachMarkView'];
 export type ColumnValueView = components['schemas']['ColumnValueView'];
 export type ColumnView = components['schemas']['ColumnView'];
 export type CutView = components['schemas']['CutView'];
+export type EmptyInput = components['schemas']['EmptyInput'];
 export type EntrantInput = components['schemas']['EntrantInput'];
 export type ErrorView = components['schemas']['ErrorView'];
 export type EstimateView = components['schemas']['EstimateView'];
@@ -1274,24 +1275,24 @@ export type GoneView = components['schemas']['GoneView'];
 export type GroupView = components['schemas']['GroupView'];
 export type HintInput = components['schemas']['HintInput'];
 export type HintView = components['schemas']['HintView'];
-export type Joining = components['schemas']['Joining'];
+export type JoinInput = components['schemas']['JoinInput'];
 export type LengthView = components['schemas']['LengthView'];
 export type LevelView = components['schemas']['LevelView'];
 export type ListView = components['schemas']['ListView'];
-export type Listing = components['schemas']['Listing'];
+export type ListingInput = components['schemas']['ListingInput'];
+export type MoveInput = components['schemas']['MoveInput'];
 export type MoveView = components['schemas']['MoveView'];
-export type NewGame = components['schemas']['NewGame'];
+export type NewGameInput = components['schemas']['NewGameInput'];
 export type NodeView = components['schemas']['NodeView'];
-export type Nothing = components['schemas']['Nothing'];
+export type OfferInput = components['schemas']['OfferInput'];
 export type OffersView = components['schemas']['OffersView'];
 export type OpinionColumnView = components['schemas']['OpinionColumnView'];
 export type OpinionInput = components['schemas']['OpinionInput'];
 export type OpinionView = components['schemas']['OpinionView'];
-export type OverView = components['schemas']['OverView'];
+export type OutcomeView = components['schemas']['OutcomeView'];
 export type ParameterView = components['schemas']['ParameterView'];
 export type PlayedView = components['schemas']['PlayedView'];
 export type PlayerView = components['schemas']['PlayerView'];
-export type Playing = components['schemas']['Playing'];
 export type PointView = components['schemas']['PointView'];
 export type PositionInput = components['schemas']['PositionInput'];
 export type PresetView = components['schemas']['PresetView'];
@@ -1302,7 +1303,6 @@ export type ReadInput = components['schemas']['ReadInput'];
 export type ReadView = components['schemas']['ReadView'];
 export type ReasonView = components['schemas']['ReasonView'];
 export type RematchView = components['schemas']['RematchView'];
-export type Reseating = components['schemas']['Reseating'];
 export type ResultView = components['schemas']['ResultView'];
 export type ResultsView = components['schemas']['ResultsView'];
 export type ResumeInput = components['schemas']['ResumeInput'];
@@ -1328,7 +1328,7 @@ export type TournamentSummary = components['schemas']['TournamentSummary'];
 export type TournamentView = components['schemas']['TournamentView'];
 export type TrainingView = components['schemas']['TrainingView'];
 export type TreeView = components['schemas']['TreeView'];
-export type TurnView = components['schemas']['TurnView'];
+export type TurningPointView = components['schemas']['TurningPointView'];
 export type ValueView = components['schemas']['ValueView'];
 export type WorkerView = components['schemas']['WorkerView'];
 export type $defs = Record<string, never>;

@@ -15,7 +15,7 @@ export type TreeNode = Narrowed<
   { parent: number | null; kind: NodeKind; value: string | null; bound: "exact" | "upper" | "lower"; column?: number; pass?: string; alpha?: string; beta?: string; visits?: number; cut?: api.CutView }
 >;
 
-/** Its walks are the simulations: the last node of each, and its result for the player at the root. */
+/** Its playouts: the node that each started from, and its result for the player at the root. */
 export type SearchTree = Complete<api.TreeView, { value: Value; setup: Setup; nodes: TreeNode[] }>;
 
 export type JobState = "queued" | "running" | "stopped" | "done" | "failed";
@@ -118,7 +118,7 @@ export type FleetWorker = Complete<api.WorkerView>;
 
 export type FleetJob = Complete<api.FleetJobView, { seconds_left: number | null }>;
 
-export type FleetServer = Complete<api.ServerView, { version: string | null; led: number | null; live: number | null; seconds: number | null }>;
+export type FleetServer = Complete<api.ServerView, { version: string | null; leased_games: number | null; live_games: number | null; seconds: number | null }>;
 
 export type Fleet = Complete<api.Fleet, { workers: FleetWorker[]; jobs: FleetJob[]; servers: FleetServer[] }>;
 

@@ -24,7 +24,7 @@ export type Analysis = Complete<
   {
     setup: Setup;
     to_move: Player | null;
-    over: Complete<api.OverView, { winner: Player | null }> | null;
+    outcome: Complete<api.OutcomeView, { winner: Player | null }> | null;
     scores: [number, number];
     lines: Cell[][];
     value: Value | null;
@@ -44,7 +44,7 @@ export type Choice = ColumnValue;
 
 export type ReviewMove = Complete<api.ReviewMoveView, { player: Player; judgement: Judgement; played: Choice | null; best: Choice | null; choices: Choice[] }>;
 export type ReviewPlayer = Complete<api.ReviewPlayerView>;
-export type Review = Complete<api.ReviewView, { setup: Setup; first: Player; moves: ReviewMove[]; players: [ReviewPlayer, ReviewPlayer]; turn: Complete<api.TurnView, { cells: Cell[] }> | null }>;
+export type Review = Complete<api.ReviewView, { setup: Setup; first: Player; moves: ReviewMove[]; players: [ReviewPlayer, ReviewPlayer]; turning_point: Complete<api.TurningPointView, { cells: Cell[] }> | null }>;
 
 interface Couples {
   columns: [number, number][];

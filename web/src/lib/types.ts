@@ -24,7 +24,7 @@ export type Cell = [column: number, row: number];
 export type Setup = Complete<api.Setup, { ruleset: Ruleset }>;
 export type Clock = api.ClockInput;
 export type Seat = api.SeatInput;
-export type NewGame = Narrowed<api.NewGame, { setup: Setup; seats: [Seat, Seat]; first: Player | null; clock: Clock | null }>;
+export type NewGame = Narrowed<api.NewGameInput, { setup: Setup; seats: [Seat, Seat]; first: Player | null; clock: Clock | null }>;
 
 export type Move = Narrowed<api.MoveView, { player: Player }>;
 export type Seated = Complete<api.PlayerView, { kind: Seat["kind"] }>;

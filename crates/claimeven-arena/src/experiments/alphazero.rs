@@ -23,12 +23,12 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
             figures: Vec::new(),
         });
     }
-    let network = agent(lab.either(NETWORK, "zero:sims=8"));
-    let looks = lab.either([100, 400], [2, 4]);
-    let depths = lab.either(1..=4, 4..=4);
+    let network = agent(lab.full_or_quick(NETWORK, "zero:sims=8"));
+    let looks = lab.full_or_quick([100, 400], [2, 4]);
+    let depths = lab.full_or_quick(1..=4, 4..=4);
     let openings = lab.openings(&BALANCED, looks[1])?;
     // Minimax at equal time is iterative deepening; `mcts` is only shown in the table.
-    let (ms, rivals) = (lab.either(10, 1), ["timed", "timed:eval=influence", "mcts"]);
+    let (ms, rivals) = (lab.full_or_quick(10, 1), ["timed", "timed:eval=influence", "mcts"]);
     let judged_rivals = 2;
     let comparisons = depths.clone().count() as u64 + rivals.len() as u64;
     let play = |players: [&AgentSpec; 2]| {

@@ -16,7 +16,7 @@ use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
 };
 use super::lab::{Lab, agent, canonical_key};
-use crate::move_units::{MOVES_AT_ONCE, MoveRequest, Moves};
+use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 use claimeven_zero::{Interval, simultaneous_z};
 
@@ -46,16 +46,16 @@ const MAX_ROUNDS: u64 = 100;
 
 impl Sample {
     pub(super) fn draw(lab: &Lab) -> Result<Sample, ExperimentError> {
-        let groups: Vec<RangeInclusive<u32>> = lab.either(
+        let groups: Vec<RangeInclusive<u32>> = lab.full_or_quick(
             (0..8).map(|group| 4 * group + 4..=4 * group + 7).collect(),
             vec![24..=27, 28..=31],
         );
-        let each = lab.either(SAMPLE_PER_GROUP, 6);
+        let each = lab.full_or_quick(SAMPLE_PER_GROUP, 6);
         let (mut seen, mut positions) = (HashSet::new(), Vec::new());
         let mut wanted: Vec<(u64, usize)> =
             (0..groups.len() * each).map(|index| (index as u64, index / each)).collect();
         for round in 0..MAX_ROUNDS {
-            lab.more(wanted.len() as u64);
+            lab.add_steps(wanted.len() as u64);
             let request = |&(index, group): &(u64, usize)| SampleRequest {
                 seed: lab.seed ^ mix_key((round << 32) + index + 1),
                 discs: groups[group].clone(),
@@ -84,7 +84,7 @@ impl Sample {
 
     /// Tests a player's move in every position; each position gets a new player.
     pub(super) fn test(&self, lab: &Lab, spec: &AgentSpec) -> Result<TestResults, ExperimentError> {
-        lab.more(self.len());
+        lab.add_steps(self.len());
         let seed = |index: usize| lab.seed ^ index as u64;
         let Some(machines) = lab.machines() else {
             let erred = lab.for_each(&self.positions, |index, test| {
@@ -100,7 +100,7 @@ impl Sample {
             .map(|(index, test)| MoveRequest { position: test.position, seed: seed(index) })
             .collect();
         let machines: &dyn DynDispatcher<Moves> = machines;
-        let moves = distribute(lab, machines, &work, &questions, MOVES_AT_ONCE)?;
+        let moves = distribute(lab, machines, &work, &questions, MOVES_PER_UNIT)?;
         let erred = moves
             .iter()
             .zip(&self.positions)
@@ -180,8 +180,8 @@ where
     let progress = |units: u64| {
         let now = (units * at_once as u64).min(questions.len() as u64);
         // After a wrong result of a worker, everything is counted again.
-        lab.more(done.max(now) - now);
-        lab.done(now.saturating_sub(done));
+        lab.add_steps(done.max(now) - now);
+        lab.finish_steps(now.saturating_sub(done));
         done = now;
     };
     let units = chunks.len() as u64;
@@ -211,7 +211,7 @@ pub struct SamplePosition {
 pub struct SamplePositions;
 
 /// The number of positions per unit.
-const POSITIONS_AT_ONCE: usize = 4;
+const POSITIONS_PER_UNIT: usize = 4;
 
 fn draw_positions(
     lab: &Lab,
@@ -219,7 +219,7 @@ fn draw_positions(
 ) -> Result<Vec<SamplePosition>, ExperimentError> {
     let machines = lab.machines().map(|machines| machines as &dyn DynDispatcher<SamplePositions>);
     match machines {
-        Some(machines) => distribute(lab, machines, &SamplePositions, requests, POSITIONS_AT_ONCE),
+        Some(machines) => distribute(lab, machines, &SamplePositions, requests, POSITIONS_PER_UNIT),
         None => lab.for_each(requests, |_, request| draw_position(request, &lab.limits())),
     }
 }
@@ -372,7 +372,7 @@ const DRAWN: [&str; 7] = [
 ];
 
 pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let keep = lab.either(usize::MAX, 2);
+    let keep = lab.full_or_quick(usize::MAX, 2);
     let sample = lab.sample()?;
     let mut families: Vec<Vec<(AgentSpec, TestResults)>> = Vec::new();
     for family in FAMILIES {

@@ -119,12 +119,12 @@ impl Count {
 
 /// Numbers in rows and columns.
 #[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Table {
     /// What the numbers mean.
     pub caption: String,
     /// The names of the columns.
     pub head: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -141,10 +141,9 @@ impl Table {
 /// A number or a text in a table: formatted as text, and a plain number in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum Cell {
-    /// A text.
     Text(String),
-    /// A count.
     Count(u64),
     /// A share, from 0 to 1.
     Share(f64),
@@ -312,6 +311,7 @@ pub struct HeatPanel {
 
 /// Line charts.
 #[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct LinePanel {
     /// What it shows.
     pub title: String,
@@ -323,16 +323,15 @@ pub struct LinePanel {
     pub unit: Unit,
     /// Whether the vertical axis is logarithmic.
     pub logarithmic: bool,
-    /// The lines.
     pub lines: Vec<Line>,
 }
 
 /// A line of a chart: its points from left to right.
 #[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Line {
     /// The name in the legend.
     pub name: String,
-    /// The points.
     pub points: Vec<(f64, Interval)>,
 }
 

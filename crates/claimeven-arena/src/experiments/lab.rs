@@ -157,16 +157,16 @@ impl<'a> Lab<'a> {
         if cancelled { Err(ExperimentError::Cancelled) } else { Ok(()) }
     }
 
-    /// One of two values: for a full or a quick run.
-    pub(super) fn either<T>(&self, full: T, quick: T) -> T {
+    /// The first value for a full run, the second for a quick one.
+    pub(super) fn full_or_quick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    pub(super) fn more(&self, steps: u64) {
+    pub(super) fn add_steps(&self, steps: u64) {
         (self.progress)(Progress::More(steps));
     }
 
-    pub(super) fn done(&self, steps: u64) {
+    pub(super) fn finish_steps(&self, steps: u64) {
         (self.progress)(Progress::Done(steps));
     }
 
@@ -208,8 +208,8 @@ impl<'a> Lab<'a> {
             self.seed
         );
         if let Some(played) = journal.find(&key) {
-            self.more(played.games());
-            self.done(played.games());
+            self.add_steps(played.games());
+            self.finish_steps(played.games());
             return Ok(PlayedMatch {
                 z: simultaneous_z(comparisons * looks.len() as u64),
                 ..played
@@ -287,7 +287,7 @@ impl<'a> Lab<'a> {
         pairs: std::ops::Range<u64>,
         mut report: impl FnMut(&[GameRecord; 2]),
     ) -> Result<(), ExperimentError> {
-        self.more(2 * (pairs.end - pairs.start.min(pairs.end)));
+        self.add_steps(2 * (pairs.end - pairs.start.min(pairs.end)));
         let planned = Match::new(Setup::STANDARD, players, openings)
             .with_pairs(pairs.end)
             .without_first_pairs(pairs.start)
@@ -297,7 +297,7 @@ impl<'a> Lab<'a> {
         let Some(machines) = self.machines else {
             planned.run(|games, _| {
                 report(games);
-                self.done(2);
+                self.finish_steps(2);
             })?;
             return self.check_cancelled();
         };
@@ -306,10 +306,10 @@ impl<'a> Lab<'a> {
         planned.resume_on(machines, [], |event| match event {
             MatchEvent::Pair { games, .. } => {
                 played.push(games.clone());
-                self.done(2);
+                self.finish_steps(2);
             }
             MatchEvent::Restart => {
-                self.more(2 * played.len() as u64);
+                self.add_steps(2 * played.len() as u64);
                 played.clear();
             }
         })?;
@@ -332,7 +332,7 @@ impl<'a> Lab<'a> {
             |&index, _| work(index, &items[index]).map(Some),
             |index, result| {
                 results.insert(index, result);
-                self.done(1);
+                self.finish_steps(1);
                 Ok(ControlFlow::Continue(()))
             },
         )?;

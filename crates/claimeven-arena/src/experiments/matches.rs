@@ -32,8 +32,8 @@ fn pooled(results: impl IntoIterator<Item = PairResults>) -> PairResults {
 }
 
 pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let deepest = lab.either(8, 2);
-    let looks = lab.either([200, 800], [4, 8]);
+    let deepest = lab.full_or_quick(8, 2);
+    let looks = lab.full_or_quick([200, 800], [4, 8]);
     let evaluations: Vec<&str> = Heuristic::names().collect();
     let matches = evaluations.len() as u64 * u64::from(deepest);
     let random = agent("random");
@@ -134,8 +134,8 @@ impl fmt::Display for DepthPair {
 }
 
 pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let deepest: u32 = lab.either(8, 3);
-    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
+    let deepest: u32 = lab.full_or_quick(8, 3);
+    let looks = lab.full_or_quick([100, 400, 1600], [2, 4, 6]);
     let evaluations: Vec<&str> = Heuristic::names().collect();
     let matches = evaluations.len() as u64 * u64::from(deepest * (deepest - 1) / 2);
     let openings = lab.openings(&BALANCED, looks[2])?;
@@ -293,8 +293,8 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
         ("level:8", &[60, 120, 240]),
         ("perfect:ties=random", &[20]),
     ];
-    let players = &players[..lab.either(players.len(), 4)];
-    let looks_of = |&(_, looks): &(&str, &'static [u64])| lab.either(looks, &[4, 8]);
+    let players = &players[..lab.full_or_quick(players.len(), 4)];
+    let looks_of = |&(_, looks): &(&str, &'static [u64])| lab.full_or_quick(looks, &[4, 8]);
     let comparisons = players.len() as u64;
     let openings = lab.openings(&Openings::None, 1)?;
     let (mut rows, mut ranges, mut games) = (Vec::new(), Vec::new(), Vec::new());
@@ -364,8 +364,8 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
 }
 
 pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let deepest = lab.either(5, 2);
-    let games = lab.either(100, 4);
+    let deepest = lab.full_or_quick(5, 2);
+    let games = lab.full_or_quick(100, 4);
     let pairs: Vec<[u32; 2]> =
         (2..=deepest).flat_map(|deeper| (1..deeper).map(move |lower| [deeper, lower])).collect();
     let rules = ["first", "last", "centre", "random"];
@@ -438,7 +438,7 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
 }
 
 pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let looks = lab.either([400, 1600], [4, 8]);
+    let looks = lab.full_or_quick([400, 1600], [4, 8]);
     let names = ["easy", "medium", "hard"];
     let scales = [[1, 3, 5], [2, 4, 6]];
     let comparisons = 2 * scales.len() as u64;

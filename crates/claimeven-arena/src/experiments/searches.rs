@@ -23,10 +23,10 @@ fn reference(depth: u32) -> Option<[f64; 2]> {
 }
 
 pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let deepest: u32 = lab.either(6, 3);
-    let positions = lab.positions(lab.either(300, 4), 0..=30)?;
+    let deepest: u32 = lab.full_or_quick(6, 3);
+    let positions = lab.positions(lab.full_or_quick(300, 4), 0..=30)?;
     let evaluations: Vec<&str> = Heuristic::names().collect();
-    lab.more(positions.len() as u64 * u64::from(deepest));
+    lab.add_steps(positions.len() as u64 * u64::from(deepest));
     let mut rows = Vec::new();
     let (mut differences, mut total) = (0, 0);
     let mut differs = vec![false; positions.len()];
@@ -172,7 +172,7 @@ fn compare(
                 measure(lab, &specs[0], position, runs)?,
                 measure(lab, &specs[1], position, runs)?,
             ];
-            lab.done(1);
+            lab.finish_steps(1);
             Ok::<_, ExperimentError>(searched)
         };
         let on_empty = both(&empty)?;
@@ -201,10 +201,10 @@ fn compare(
 }
 
 pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let deepest = lab.either(8, 3);
-    let positions = lab.positions(lab.either(60, 3), 0..=16)?;
-    let runs = lab.either(3, 1);
-    lab.more(u64::from(deepest) * (positions.len() as u64 + 1));
+    let deepest = lab.full_or_quick(8, 3);
+    let positions = lab.positions(lab.full_or_quick(60, 3), 0..=16)?;
+    let runs = lab.full_or_quick(3, 1);
+    lab.add_steps(u64::from(deepest) * (positions.len() as u64 + 1));
     let measured = compare(lab, ["minimax", "alphabeta"], 1..=deepest, &positions, runs)?;
     let rows = measured.iter().map(|row| {
         let [minimax, alphabeta] = row.empty;
@@ -346,16 +346,17 @@ fn judge_pruning(measured: &[Measured]) -> (Verdict, String) {
 }
 
 pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let runs = lab.either(5, 1);
-    let searches = [("minimax", 4, lab.either(8, 5)), ("alphabeta", 6, lab.either(14, 7))];
+    let runs = lab.full_or_quick(5, 1);
+    let searches =
+        [("minimax", 4, lab.full_or_quick(8, 5)), ("alphabeta", 6, lab.full_or_quick(14, 7))];
     let empty = Position::new(Setup::STANDARD);
     let (mut rows, mut beyond) = (Vec::new(), Vec::new());
     for (index, (kind, last_reasonable, deepest)) in searches.into_iter().enumerate() {
         let depths = last_reasonable..=deepest;
-        lab.more(depths.clone().count() as u64);
+        lab.add_steps(depths.clone().count() as u64);
         for depth in depths {
             let measured = measure(lab, &agent(&format!("{kind}:depth={depth}")), &empty, runs)?;
-            lab.done(1);
+            lab.finish_steps(1);
             let theirs = reference(depth).map(|seconds| seconds[index]);
             rows.push(vec![
                 format!("`{kind}`").into(),
@@ -418,11 +419,11 @@ fn judge_patience(seconds: [f64; 2]) -> (Verdict, String) {
 }
 
 pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let depths = lab.either(vec![2, 4, 6, 8, 10, 12], vec![2, 3]);
-    let positions = lab.positions(lab.either(60, 3), 0..=16)?;
-    let runs = lab.either(5, 1);
-    lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
-    lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
+    let depths = lab.full_or_quick(vec![2, 4, 6, 8, 10, 12], vec![2, 3]);
+    let positions = lab.positions(lab.full_or_quick(60, 3), 0..=16)?;
+    let runs = lab.full_or_quick(5, 1);
+    lab.add_steps(depths.len() as u64 * (positions.len() as u64 + 1));
+    lab.add_steps(depths.len() as u64 * (positions.len() as u64 + 1));
     let measured = compare(lab, ["alphabeta", "mtdf"], depths.iter().copied(), &positions, runs)?;
     // For a fair comparison, alpha-beta gets a table of the same size.
     let kinds = ["alphabeta:table=8", "mtdf"];

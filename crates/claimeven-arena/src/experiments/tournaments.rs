@@ -82,8 +82,8 @@ struct AtDepth {
 }
 
 pub(super) fn evaluations(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let depths = lab.either(vec![2, 4, 6, 8], vec![1, 2]);
-    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
+    let depths = lab.full_or_quick(vec![2, 4, 6, 8], vec![1, 2]);
+    let looks = lab.full_or_quick([100, 400, 1600], [2, 4, 6]);
     // The rating of the first one is the zero of the scale.
     let mut names = vec!["terminal"];
     names.extend(Heuristic::names().filter(|&name| name != "terminal"));
@@ -202,7 +202,7 @@ fn evaluation_table<'a>(
 /// search less deeply: a table and a sentence.
 fn at_equal_time(lab: &Lab, names: &[&str]) -> Result<(Table, String), ExperimentError> {
     let ms = 2;
-    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
+    let looks = lab.full_or_quick([100, 400, 1600], [2, 4, 6]);
     let openings = lab.openings(&BALANCED, looks[2])?;
     let search = |name: &str| agent(&format!("timed:ms={ms},eval={name}"));
     let comparisons = names.len() as u64 - 1;
@@ -242,9 +242,9 @@ fn at_equal_time(lab: &Lab, names: &[&str]) -> Result<(Table, String), Experimen
 const ANCHOR_ELO: f64 = 1000.0;
 
 pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let levels = lab.either((1..=10).collect(), vec![1, 4, 10]);
+    let levels = lab.full_or_quick((1..=10).collect(), vec![1, 4, 10]);
     // Neighbours decide the steps; the other matches connect the ratings.
-    let (looks, others) = (lab.either([100, 400], [4, 6]), lab.either(10, 2));
+    let (looks, others) = (lab.full_or_quick([100, 400], [4, 6]), lab.full_or_quick(10, 2));
     let players: Vec<AgentSpec> = std::iter::once(agent("random"))
         .chain(levels.iter().map(|level| agent(&format!("level:{level}"))))
         .collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{AgentSpec, GameRecord, Pairing, Reason, TimeControl, play_game};
+use claimeven_arena::{AgentSpec, EndReason, GameRecord, Pairing, TimeControl, play_game};
 use claimeven_game::{Ruleset, Setup};
 
 /// A program as a shell script that runs `at_go` for each `go`.
@@ -43,7 +43,7 @@ fn play_against(engine: &AgentSpec, other: &AgentSpec, setup: Setup) -> GameReco
 fn forfeits(engine: &AgentSpec, moves: usize, reason: &str) {
     let start = Instant::now();
     let game = play(engine, Setup::STANDARD);
-    assert_eq!((game.result.winner, game.result.reason), (Some(1), Reason::Forfeit), "{reason}");
+    assert_eq!((game.result.winner, game.result.reason), (Some(1), EndReason::Forfeit), "{reason}");
     assert_eq!(game.moves.len(), moves, "{reason}");
     let detail = game.result.detail.as_deref().unwrap_or_default();
     assert!(detail.starts_with(reason), "{detail:?} is not {reason:?}");
@@ -58,7 +58,7 @@ fn a_correct_program_plays_to_the_end() {
         &engine("n=$((n + 1)); echo info nodes 7 score cp 12; echo bestmove $(((n + 2) / 3))"),
         Setup::STANDARD,
     );
-    assert_ne!(game.result.reason, Reason::Time);
+    assert_ne!(game.result.reason, EndReason::Time);
     assert!(game.moves.len() > 2, "{:?}", game.result);
     assert_eq!((game.moves[0].nodes, game.moves[0].value.as_deref()), (7, Some("+12")));
     game.replay().unwrap();
@@ -107,7 +107,7 @@ fn a_full_column_is_an_illegal_move() {
     let stubborn = engine("echo bestmove 4");
     let game = play_against(&stubborn, &stubborn, Setup::STANDARD);
     assert_eq!(game.move_text(), "444444");
-    assert_eq!((game.result.winner, game.result.reason), (Some(1), Reason::Forfeit));
+    assert_eq!((game.result.winner, game.result.reason), (Some(1), EndReason::Forfeit));
     assert_eq!(game.result.detail.as_deref(), Some("illegal move \"4\": column 4 is full"));
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use claimeven_arena::{
-    AgentSpec, Clock, GameRecord, LegacyRecord, Match, Openings, Reason, TimeControl, pgn,
+    AgentSpec, Clock, EndReason, GameRecord, LegacyRecord, Match, Openings, TimeControl, pgn,
 };
 use claimeven_game::{Ruleset, Setup};
 use serde_json::json;
@@ -102,7 +102,7 @@ fn a_loss_on_time_is_a_valid_result() {
     let time = TimeControl { clock: Some(clock), per_move: None };
     let players = ["mcts:sims=2000", "mcts:sims=2000"];
     for game in games_in_time(players, Setup::STANDARD, &Openings::Random(3), time) {
-        assert_eq!(game.result.reason, Reason::Time);
+        assert_eq!(game.result.reason, EndReason::Time);
         game.replay().unwrap();
     }
 }
@@ -110,7 +110,7 @@ fn a_loss_on_time_is_a_valid_result() {
 #[test]
 fn a_tampered_record_is_rejected_with_game_move_and_reason() {
     let right = game();
-    assert_eq!((right.result.winner, right.result.reason), (Some(0), Reason::Line));
+    assert_eq!((right.result.winner, right.result.reason), (Some(0), EndReason::Line));
     let last = right.moves.len();
     let tampered = |change: &dyn Fn(&mut GameRecord)| {
         let mut game = right.clone();
@@ -144,7 +144,7 @@ fn a_tampered_record_is_rejected_with_game_move_and_reason() {
         (&|game| game.result.winner = Some(1), "result: player 1 won, not player 2".to_owned()),
         (&|game| game.result.winner = None, "result: player 1 won, not nobody".to_owned()),
         (
-            &|game| game.result.reason = Reason::Time,
+            &|game| game.result.reason = EndReason::Time,
             "result: the reason is line, not time".to_owned(),
         ),
         (
@@ -176,7 +176,7 @@ fn a_forfeited_game_is_lost_by_the_player_to_move() {
     let mut game = game();
     game.moves.truncate(4);
     game.result.scores = [0, 0];
-    game.result.reason = Reason::Forfeit;
+    game.result.reason = EndReason::Forfeit;
     game.result.winner = Some(0);
     assert_eq!(
         game.replay().unwrap_err().to_string(),
@@ -184,14 +184,14 @@ fn a_forfeited_game_is_lost_by_the_player_to_move() {
     );
     game.result.winner = Some(1);
     game.replay().unwrap();
-    game.result.reason = Reason::Resigned;
+    game.result.reason = EndReason::Resigned;
     for winner in [0, 1] {
         game.result.winner = Some(winner);
         game.replay().unwrap();
     }
     game.result.winner = None;
     game.replay().unwrap_err();
-    game.result.reason = Reason::Unfinished;
+    game.result.reason = EndReason::Unfinished;
     game.replay().unwrap();
 }
 

@@ -131,7 +131,8 @@ fn every_proven_value_in_every_tree_matches_the_solver() {
     }
 }
 
-/// O is forced for four moves: every min node of the line was shown one move short.
+/// O is forced for four moves. Every min node of the principal variation once had a distance that was
+/// one move too short.
 #[test]
 fn distances_in_the_tree_of_zero_are_counted_from_the_root() {
     let position = Position::from_moves(Setup::STANDARD, "543224712112137367263763327711").unwrap();

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use claimeven_coach::{
-    Coach, English, Explanation, ExplanationView, Level, MAX_LINE, MAX_WORDS, MoveNote, MoveView,
-    Reason, Sentence, verify, verify_by_solver,
+    Coach, English, Explanation, ExplanationView, MAX_LINE, MAX_WORDS, MoveNote, MoveView, Reason,
+    Sentence, TextLevel, verify, verify_by_solver,
 };
 use claimeven_game::{Column, Game, Position, Ruleset, Setup};
 use claimeven_solver::{Options, Solver, embedded_books};
@@ -32,7 +32,7 @@ fn check(explanation: &Explanation, solver: &mut Solver) {
     assert!(verify_by_solver(explanation, solver), "{position}\n{explanation:?}");
     let end = explanation.end();
     assert!(verify(&end, &explanation.reason), "{position}\n{:?}", explanation.reason);
-    for level in [Level::Beginner, Level::Player] {
+    for level in [TextLevel::Beginner, TextLevel::Player] {
         let text = English::default().explanation(explanation, level);
         let words = text.split_whitespace().count();
         assert!(words < MAX_WORDS, "{words} words: {text}");
@@ -107,7 +107,7 @@ fn moves_are_explained_briefly_and_mistakes_have_a_better_move() {
         let position = random_game(Setup::STANDARD, random.u32(12..=26), &mut random);
         for column in position.legal() {
             let played = coach.explain_move(&position, column).unwrap();
-            for level in [Level::Beginner, Level::Player] {
+            for level in [TextLevel::Beginner, TextLevel::Player] {
                 let text = english.played(&played, level);
                 let words = text.split_whitespace().count();
                 assert!(words < MAX_WORDS, "{words} words: {text}");
@@ -116,7 +116,7 @@ fn moves_are_explained_briefly_and_mistakes_have_a_better_move() {
         }
     }
     let first = coach.explain_move(&position, column(1)).unwrap();
-    assert!(english.played(&first, Level::Beginner).starts_with("Column 1 "));
+    assert!(english.played(&first, TextLevel::Beginner).starts_with("Column 1 "));
 }
 
 fn position(moves: &str) -> Position {

@@ -38,9 +38,9 @@ proptest! {
         let minimax = decide(&mut Minimax { parameters: parameters.clone() }, &position);
         let alphabeta = || AlphaBeta::new(parameters.clone());
         let pruned = decide(&mut alphabeta(), &position);
-        let every = decide(&mut alphabeta().with_every_move(), &position);
+        let every = decide(&mut alphabeta().with_exact_moves(), &position);
         let table = decide(&mut alphabeta().with_table(1), &position);
-        let every_table = decide(&mut alphabeta().with_every_move().with_table(1), &position);
+        let every_table = decide(&mut alphabeta().with_exact_moves().with_table(1), &position);
         let mtdf = decide(&mut Mtdf::new(parameters.clone(), 1), &position);
 
         prop_assert!(pruned.stats.nodes <= every.stats.nodes);

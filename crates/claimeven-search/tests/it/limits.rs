@@ -21,7 +21,7 @@ fn endless_players() -> Vec<(&'static str, Box<dyn Agent>)> {
     let simulations = MctsParameters { simulations: u64::MAX, ..MctsParameters::default() };
     vec![
         ("minimax", Box::new(Minimax { parameters: parameters.clone() })),
-        ("alphabeta", Box::new(AlphaBeta::new(parameters.clone()).with_every_move())),
+        ("alphabeta", Box::new(AlphaBeta::new(parameters.clone()).with_exact_moves())),
         ("mtdf", Box::new(Mtdf::new(parameters.clone(), 1))),
         ("timed", Box::new(IterativeDeepening::new(parameters, 1))),
         ("mcts", Box::new(Mcts::new(simulations))),

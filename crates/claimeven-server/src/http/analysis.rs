@@ -11,7 +11,7 @@ use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, AppState, Body, SetupSchema, bad, off_thread};
+use super::extract::{ApiResult, AppState, Body, SetupSchema, bad, run_blocking};
 use super::view::{ValueView, lines};
 use crate::agents;
 use crate::client::{Address, Client};
@@ -77,7 +77,7 @@ pub(crate) struct AnalysisView {
     /// 0 for the first player, 1 for the second; `null` in a finished game.
     to_move: Option<usize>,
     /// The result of a finished game.
-    over: Option<OverView>,
+    outcome: Option<OutcomeView>,
     /// The legal moves.
     legal: Vec<u8>,
     /// The completed lines of each player.
@@ -106,7 +106,7 @@ pub(crate) struct AnalysisView {
 
 /// The result of a finished game.
 #[derive(Debug, Serialize, ToSchema)]
-struct OverView {
+struct OutcomeView {
     /// `null` for a draw.
     winner: Option<usize>,
 }
@@ -177,7 +177,8 @@ impl AnalysisView {
             setup: position.setup(),
             board: position.to_string(),
             to_move: outcome.is_none().then(|| position.player().index()),
-            over: outcome.map(|outcome| OverView { winner: outcome.winner().map(Player::index) }),
+            outcome: outcome
+                .map(|outcome| OutcomeView { winner: outcome.winner().map(Player::index) }),
             scores: position.scores(),
             lines: lines(position),
             value: analysis.value.map(ValueView::from),
@@ -323,7 +324,7 @@ pub(crate) async fn opinion(
     }
     let config = Arc::clone(&app.config);
     let parse = move || agents::parse(&input.agent, position.setup(), &config);
-    let spec = off_thread(parse).await?.map_err(Error::Bad)?;
+    let spec = run_blocking(parse).await?.map_err(Error::Bad)?;
     app.guard.analysis(address)?;
     let time = Duration::from_millis(app.config.hint_ms.max(100));
     let limits = Limits { time: Some(time), ..Limits::default() };

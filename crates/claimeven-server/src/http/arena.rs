@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{GameRecord, Plan, Reason, Report};
+use claimeven_arena::{EndReason, GameRecord, Plan, Report};
 use claimeven_game::Setup;
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, off_thread, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
 use crate::App;
 use crate::agents;
 use crate::client::{Address, Client};
@@ -196,7 +196,7 @@ struct PlayedView {
     /// `null` for a draw.
     winner: Option<usize>,
     #[schema(value_type = String)]
-    reason: Reason,
+    reason: EndReason,
 }
 
 fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
@@ -236,7 +236,7 @@ async fn create(
     Body(input): Body<TournamentInput>,
 ) -> ApiResult<Response> {
     let worker = Arc::clone(&app);
-    let (document, plan) = off_thread(move || input.plan(&worker)).await??;
+    let (document, plan) = run_blocking(move || input.plan(&worker)).await??;
     app.guard.new_tournament(address, plan.games())?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
@@ -376,7 +376,7 @@ async fn games(
     let before = query.before.map_or(i64::MAX, i64::from);
     let records = app.store.job_games(&id, before, limit).await?;
     let read = move || records.iter().filter_map(|text| played(text)).collect();
-    Ok(Json(off_thread(read).await?))
+    Ok(Json(run_blocking(read).await?))
 }
 
 fn played(text: &str) -> Option<PlayedView> {
@@ -421,7 +421,7 @@ async fn download(
         "json" => ("application/json", "json", job.result.unwrap_or_default().into()),
         "csv" => {
             let result = job.result.unwrap_or_default();
-            let csv = off_thread(move || csv_of(&result)).await?.map_err(Error::Internal)?;
+            let csv = run_blocking(move || csv_of(&result)).await?.map_err(Error::Internal)?;
             ("text/csv; charset=utf-8", "csv", csv.into())
         }
         "games" => ("application/jsonl", "jsonl", all_games(&app, &id)),

@@ -119,10 +119,10 @@ impl ExplainView {
                 MoveNote::LeavesFour { .. } => "leaves_four",
                 MoveNote::MissesFour { .. } => "misses_four",
             }),
-            reason: ExplanationView::new(&played.then),
-            better: played.better.as_ref().map(|(column, then)| BetterView {
+            reason: ExplanationView::new(&played.after),
+            better: played.better.as_ref().map(|(column, after)| BetterView {
                 column: column.number(),
-                reason: ExplanationView::new(then),
+                reason: ExplanationView::new(after),
             }),
         }
     }

@@ -203,7 +203,7 @@ fn has_stacked_marks(text: &str) -> bool {
 }
 
 /// Runs long work on a thread that may block.
-pub(crate) async fn off_thread<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
     let span = tracing::Span::current();

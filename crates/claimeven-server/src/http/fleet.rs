@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::extract::{ApiResult, AppState};
 use crate::App;
-use crate::monitor::{Snapshot, waiting_units};
+use crate::monitor::{FleetState, waiting_units};
 use crate::store::now_ms;
 
 /// Whether the visitor may see the fleet, and the fleet.
@@ -132,9 +132,9 @@ struct ServerView {
     /// `null` if it cannot be reached.
     version: Option<String>,
     /// Games whose lease it holds.
-    led: Option<usize>,
+    leased_games: Option<usize>,
     /// Games in its memory.
-    live: Option<usize>,
+    live_games: Option<usize>,
     /// Seconds since it was started.
     seconds: Option<u64>,
 }
@@ -181,9 +181,9 @@ fn allowed(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), Strin
 }
 
 async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
-    let snapshot = app.monitor.snapshot();
+    let state = app.monitor.state();
     let now = now_ms();
-    let status = snapshot.fleet.as_ref();
+    let status = state.fleet.as_ref();
     let version = env!("CARGO_PKG_VERSION");
     let workers: Vec<WorkerView> = status
         .map_or(&[][..], |status| &status.workers)
@@ -191,13 +191,13 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
         .map(|worker| worker_view(worker, version))
         .collect();
     let seconds = |at: i64| u64::try_from((now - at) / 1000).unwrap_or(0);
-    let gone = snapshot.gone.iter().map(|gone| GoneView {
+    let gone = state.gone.iter().map(|gone| GoneView {
         id: gone.id.clone(),
         seconds: seconds(gone.at),
         stopped: gone.was_stopped,
         done: gone.done,
     });
-    let history = snapshot.points.iter().map(|point| PointView {
+    let history = state.points.iter().map(|point| PointView {
         at: point.at,
         workers: point.workers,
         rate: tenths(point.rate),
@@ -205,16 +205,16 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
     });
     Ok(Fleet {
         nats,
-        connected: snapshot.is_connected,
-        away_seconds: snapshot.lost_at.map_or(0, |lost| lost.elapsed().as_secs()),
+        connected: state.is_connected,
+        away_seconds: state.lost_at.map_or(0, |lost| lost.elapsed().as_secs()),
         version,
         now,
         rate: tenths(workers.iter().map(|worker| worker.rate).sum()),
-        waiting: status.map_or(0, |status| waiting_units(status, snapshot.has_streams)),
+        waiting: status.map_or(0, |status| waiting_units(status, state.has_streams)),
         workers,
         gone: gone.collect(),
         jobs: status.map_or(&[][..], |status| &status.jobs).iter().map(job_view).collect(),
-        servers: servers(app, &snapshot).await?,
+        servers: servers(app, &state).await?,
         history: history.collect(),
     })
 }
@@ -262,31 +262,31 @@ fn job_view(job: &JobStatus) -> FleetJobView {
 }
 
 /// The servers of the database, this one first.
-async fn servers(app: &App, snapshot: &Snapshot) -> ApiResult<Vec<ServerView>> {
+async fn servers(app: &App, state: &FleetState) -> ApiResult<Vec<ServerView>> {
     let own = app.status();
     let fleet = app.games.fleet();
     let name = app.store.server_name().map_or_else(|| app.config.addr.to_string(), str::to_owned);
     let mut servers = vec![ServerView {
         name: name.clone(),
         this: true,
-        connected: snapshot.is_connected && fleet.is_connected(),
+        connected: state.is_connected && fleet.is_connected(),
         version: Some(own.version),
-        led: fleet.is_shared().then_some(own.led),
-        live: Some(own.live),
+        leased_games: fleet.is_shared().then_some(own.leased_games),
+        live_games: Some(own.live_games),
         seconds: Some(own.seconds),
     }];
     if !fleet.is_shared() {
         return Ok(servers);
     }
-    let statuses: std::collections::BTreeMap<_, _> = snapshot.live_servers().collect();
+    let statuses: std::collections::BTreeMap<_, _> = state.live_servers().collect();
     for other in app.store.servers().await?.into_iter().filter(|other| *other != name) {
         let status = statuses.get(&other);
         servers.push(ServerView {
             this: false,
             connected: status.is_some(),
             version: status.map(|status| status.version.clone()),
-            led: status.map(|status| status.led),
-            live: status.map(|status| status.live),
+            leased_games: status.map(|status| status.leased_games),
+            live_games: status.map(|status| status.live_games),
             seconds: status.map(|status| status.seconds),
             name: other,
         });

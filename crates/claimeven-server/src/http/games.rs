@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{
-    ApiResult, AppState, Body, Query, SetupSchema, Visit, bad, off_thread, short_text,
+    ApiResult, AppState, Body, Query, SetupSchema, Visit, bad, run_blocking, short_text,
 };
 use super::view::{GameSummary, GameView};
 use crate::App;
@@ -37,7 +37,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(resign))
         .routes(routes!(draw))
         .routes(routes!(rematch))
-        .routes(routes!(reseat))
+        .routes(routes!(replace_agent))
         .routes(routes!(set_listed))
 }
 
@@ -64,7 +64,7 @@ struct ClockInput {
 /// A new game.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewGame {
+struct NewGameInput {
     #[serde(default)]
     #[schema(value_type = SetupSchema)]
     setup: Setup,
@@ -82,7 +82,7 @@ struct NewGame {
     listed: Option<bool>,
 }
 
-impl NewGame {
+impl NewGameInput {
     /// Checks everything and builds the session.
     fn session(self, app: &App, who: &Visitor) -> ApiResult<GameSession> {
         let setup = self.setup;
@@ -178,7 +178,7 @@ fn name(given: Option<&str>) -> ApiResult<Option<String>> {
 }
 
 /// Creates a game.
-#[utoipa::path(post, path = "/api/games", operation_id = "create_game", request_body = NewGame, responses(
+#[utoipa::path(post, path = "/api/games", operation_id = "create_game", request_body = NewGameInput, responses(
     (status = 201, body = GameView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
 ))]
@@ -187,11 +187,11 @@ async fn create(
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
-    Body(new): Body<NewGame>,
+    Body(new): Body<NewGameInput>,
 ) -> ApiResult<(StatusCode, Json<GameView>)> {
     app.guard.new_game(address)?;
     let (worker, owner) = (Arc::clone(&app), who.clone());
-    let session = off_thread(move || new.session(&worker, &owner)).await??;
+    let session = run_blocking(move || new.session(&worker, &owner)).await??;
     let live = app.games.create(session, &client).await?;
     Ok((StatusCode::CREATED, Json(GameView::of(&live, &app.config, &who))))
 }
@@ -219,24 +219,24 @@ async fn delete(visit: Visit) -> ApiResult<StatusCode> {
 /// The name of a person who joins.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Joining {
+struct JoinInput {
     #[serde(default)]
     name: Option<String>,
 }
 
 /// Takes the open seat.
-#[utoipa::path(post, path = "/api/games/{id}/join", params(("id" = String, Path)), request_body = Joining, responses(
+#[utoipa::path(post, path = "/api/games/{id}/join", params(("id" = String, Path)), request_body = JoinInput, responses(
     (status = 200, body = GameView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
-async fn join(visit: Visit, Body(joining): Body<Joining>) -> ApiResult<Json<GameView>> {
-    let name = name(joining.name.as_deref())?;
+async fn join(visit: Visit, Body(input): Body<JoinInput>) -> ApiResult<Json<GameView>> {
+    let name = name(input.name.as_deref())?;
     visit.change(move |session, who, now| session.join(who, name.clone(), now)).await
 }
 
 /// A move.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Playing {
+struct MoveInput {
     /// Counted from 1.
     column: u64,
     /// The number of moves made so far; a move for any other position is refused.
@@ -244,13 +244,13 @@ struct Playing {
 }
 
 /// Plays a move.
-#[utoipa::path(post, path = "/api/games/{id}/moves", params(("id" = String, Path)), request_body = Playing, responses(
+#[utoipa::path(post, path = "/api/games/{id}/moves", params(("id" = String, Path)), request_body = MoveInput, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn play(
     visit: Visit,
-    Body(Playing { column, ply }): Body<Playing>,
+    Body(MoveInput { column, ply }): Body<MoveInput>,
 ) -> ApiResult<Json<GameView>> {
     visit.change(move |session, who, now| session.play(who, column, ply, now)).await
 }
@@ -258,20 +258,20 @@ async fn play(
 /// An offer, or the response to one.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Answering {
+struct OfferInput {
     /// Whether to accept the other player's offer; omitted to make one.
     #[serde(default)]
     accept: Option<bool>,
 }
 
 /// Takes a move back, or requests a takeback from the other person.
-#[utoipa::path(post, path = "/api/games/{id}/undo", params(("id" = String, Path)), request_body = Answering, responses(
+#[utoipa::path(post, path = "/api/games/{id}/undo", params(("id" = String, Path)), request_body = OfferInput, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
 async fn undo(
     visit: Visit,
-    Body(Answering { accept }): Body<Answering>,
+    Body(OfferInput { accept }): Body<OfferInput>,
 ) -> ApiResult<Json<GameView>> {
     visit.change(move |session, who, now| session.undo(who, accept, now)).await
 }
@@ -279,34 +279,34 @@ async fn undo(
 /// An empty object.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct EmptyInput {}
 
 /// Replays the moves taken back.
-#[utoipa::path(post, path = "/api/games/{id}/redo", params(("id" = String, Path)), request_body = Nothing, responses(
+#[utoipa::path(post, path = "/api/games/{id}/redo", params(("id" = String, Path)), request_body = EmptyInput, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn redo(visit: Visit, Body(Nothing {}): Body<Nothing>) -> ApiResult<Json<GameView>> {
+async fn redo(visit: Visit, Body(EmptyInput {}): Body<EmptyInput>) -> ApiResult<Json<GameView>> {
     visit.change(GameSession::redo).await
 }
 
 /// Resigns.
-#[utoipa::path(post, path = "/api/games/{id}/resign", params(("id" = String, Path)), request_body = Nothing, responses(
+#[utoipa::path(post, path = "/api/games/{id}/resign", params(("id" = String, Path)), request_body = EmptyInput, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn resign(visit: Visit, Body(Nothing {}): Body<Nothing>) -> ApiResult<Json<GameView>> {
+async fn resign(visit: Visit, Body(EmptyInput {}): Body<EmptyInput>) -> ApiResult<Json<GameView>> {
     visit.change(GameSession::resign).await
 }
 
 /// Offers a draw, or responds to an offer.
-#[utoipa::path(post, path = "/api/games/{id}/draw", params(("id" = String, Path)), request_body = Answering, responses(
+#[utoipa::path(post, path = "/api/games/{id}/draw", params(("id" = String, Path)), request_body = OfferInput, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
 async fn draw(
     visit: Visit,
-    Body(Answering { accept }): Body<Answering>,
+    Body(OfferInput { accept }): Body<OfferInput>,
 ) -> ApiResult<Json<GameView>> {
     visit.change(move |session, who, now| session.draw(who, accept, now)).await
 }
@@ -320,14 +320,14 @@ struct RematchView {
 
 /// Starts a rematch in which the other player moves first; between people, offers one or responds to
 /// an offer.
-#[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Answering, responses(
+#[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = OfferInput, responses(
     (status = 200, body = RematchView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
 async fn rematch(
     visit: Visit,
     Extension(address): Extension<Address>,
-    Body(Answering { accept }): Body<Answering>,
+    Body(OfferInput { accept }): Body<OfferInput>,
 ) -> ApiResult<Json<RematchView>> {
     if accept == Some(false) {
         let decline = |session: &mut GameSession, who: &Visitor, _| session.decline_rematch(who);
@@ -344,48 +344,50 @@ async fn rematch(
 /// A new agent for a seat.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Reseating {
+struct AgentInput {
     player: u8,
     agent: String,
 }
 
 /// Replaces an agent with another one.
-#[utoipa::path(post, path = "/api/games/{id}/seat", params(("id" = String, Path)), request_body = Reseating, responses(
+#[utoipa::path(post, path = "/api/games/{id}/seat", params(("id" = String, Path)), request_body = AgentInput, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
-async fn reseat(
+async fn replace_agent(
     visit: Visit,
-    Body(Reseating { player, agent }): Body<Reseating>,
+    Body(AgentInput { player, agent }): Body<AgentInput>,
 ) -> ApiResult<Json<GameView>> {
     if player > 1 {
         return Err(Error::Bad(format!("player must be 0 or 1, not {player}")));
     }
     let setup = visit.app.games.session(&visit.id).await?.setup();
     let config = Arc::clone(&visit.app.config);
-    let spec = off_thread(move || agents::parse(&agent, setup, &config)).await?;
+    let spec = run_blocking(move || agents::parse(&agent, setup, &config)).await?;
     let spec = spec.map_err(Error::Bad)?;
     visit
-        .change(move |session, who, now| session.reseat(who, player.into(), spec.clone(), now))
+        .change(move |session, who, now| {
+            session.replace_agent(who, player.into(), spec.clone(), now)
+        })
         .await
 }
 
 /// Whether a game is in the public list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Listing {
+struct ListingInput {
     listed: bool,
 }
 
 /// Adds a game to the public list or removes it. Every player may remove it; only somebody who is the
 /// only person in the game may add it.
-#[utoipa::path(post, path = "/api/games/{id}/listing", params(("id" = String, Path)), request_body = Listing, responses(
+#[utoipa::path(post, path = "/api/games/{id}/listing", params(("id" = String, Path)), request_body = ListingInput, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn set_listed(
     visit: Visit,
-    Body(Listing { listed }): Body<Listing>,
+    Body(ListingInput { listed }): Body<ListingInput>,
 ) -> ApiResult<Json<GameView>> {
     visit.change(move |session, who, _| session.set_listed(who, listed)).await
 }

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, SetupSchema, bad, off_thread};
+use super::extract::{ApiResult, Body, SetupSchema, bad, run_blocking};
 use super::view::ValueView;
 use crate::App;
 use crate::agents;
@@ -33,8 +33,8 @@ const MAX_NODES: usize = 5000;
 /// Maximum number of nodes that a search records before the tree is pruned for display.
 const MAX_RECORDED: u32 = 50_000;
 
-/// Maximum number of simulations in a response.
-const MAX_SIMULATIONS: usize = 20_000;
+/// Maximum number of playouts in a response.
+const MAX_PLAYOUTS: usize = 20_000;
 
 /// A position and the agent to search it.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -55,7 +55,7 @@ struct SearchInput {
 impl SearchInput {
     async fn read(self, app: &Arc<App>) -> ApiResult<(Game, AgentSpec)> {
         let app = Arc::clone(app);
-        off_thread(move || self.check(&app)).await?
+        run_blocking(move || self.check(&app)).await?
     }
 
     fn check(&self, app: &App) -> ApiResult<(Game, AgentSpec)> {
@@ -82,9 +82,9 @@ struct TreeView {
     hidden: u64,
     /// Parents before their children, the root first; for depth-first searches in search order.
     nodes: Vec<NodeView>,
-    /// The simulations in order: the last node of each, and its result for the player at the root: 1,
-    /// 0.5 or 0.
-    walks: Vec<(usize, f64)>,
+    /// The playouts in order, one per simulation: the node each started from, and its result for the
+    /// player at the root: 1, 0.5 or 0.
+    playouts: Vec<(usize, f64)>,
 }
 
 /// The result and the statistics of a search.
@@ -243,14 +243,14 @@ impl SearchView {
 
 impl TreeView {
     fn new(drawing: &TreeDrawing) -> TreeView {
-        let walks = drawing.tree.walks.iter().take(MAX_SIMULATIONS);
+        let playouts = drawing.tree.playouts.iter().take(MAX_PLAYOUTS);
         TreeView {
             setup: drawing.game.position().setup(),
             moves: drawing.game.move_text(),
             search: SearchView::new(&drawing.agent, &drawing.decision),
             hidden: drawing.tree.hidden(),
             nodes: (0..drawing.tree.nodes.len()).map(|node| NodeView::new(drawing, node)).collect(),
-            walks: walks.map(|walk| (walk.node, walk.result)).collect(),
+            playouts: playouts.map(|playout| (playout.node, playout.result)).collect(),
         }
     }
 }

@@ -33,9 +33,9 @@ use crate::quota::{Permit, Quota};
 /// requests stays open.
 const HEADER_TIME: Duration = Duration::from_secs(15);
 
-/// How many TLS handshakes an address may start, at once and per second: they cost the server more than
+/// How many TLS handshakes an address may start, in a burst and per second: they cost the server more than
 /// the client.
-const HANDSHAKES_AT_ONCE: f64 = 400.0;
+const HANDSHAKE_BURST: f64 = 400.0;
 const HANDSHAKES_PER_SECOND: f64 = 40.0;
 
 /// How long a client may go without reading what was sent to it.
@@ -95,8 +95,8 @@ pub(crate) async fn serve(
         // Excess connections are closed at once, because a response would keep them open.
         let Ok(permit) = quota.acquire(address) else { continue };
         let may_handshake = |address: Address| {
-            let bucket = handshakes.of(address, || Bucket::full(HANDSHAKES_AT_ONCE));
-            bucket.take(1.0, HANDSHAKES_PER_SECOND, HANDSHAKES_AT_ONCE).is_ok()
+            let bucket = handshakes.of(address, || Bucket::full(HANDSHAKE_BURST));
+            bucket.take(1.0, HANDSHAKES_PER_SECOND, HANDSHAKE_BURST).is_ok()
         };
         if tls.is_some() && !address.is_none_or(may_handshake) {
             continue;

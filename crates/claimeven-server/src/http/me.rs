@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
 
-use super::extract::{ApiResult, AppState, off_thread};
+use super::extract::{ApiResult, AppState, run_blocking};
 use crate::error::ErrorView;
 use crate::store::Kind;
 use crate::visitor::Visitor;
@@ -28,7 +28,7 @@ pub(crate) async fn delete(
         for job in app.store.jobs(kind, Some(&who)).await? {
             app.jobs.delete(&job).await?;
             let app = Arc::clone(&app);
-            off_thread(move || remove_networks(&app.config, &job.id)).await?;
+            run_blocking(move || remove_networks(&app.config, &job.id)).await?;
         }
     }
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, app.signer.clear())])))

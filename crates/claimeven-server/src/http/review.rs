@@ -29,14 +29,14 @@ pub(crate) struct ReviewView {
     /// The summaries of both players.
     players: [ReviewPlayerView; 2],
     /// The mistake that decided the game, if there was one; only for the standard board.
-    turn: Option<TurnView>,
+    turning_point: Option<TurningPointView>,
     /// Whether all moves could be judged.
     complete: bool,
 }
 
 /// The mistake that decided a game: the result did not change after it.
 #[derive(Debug, Serialize, ToSchema)]
-struct TurnView {
+struct TurningPointView {
     /// The number of the move, from 1.
     ply: usize,
     /// Its theme: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
@@ -135,11 +135,11 @@ impl From<PlayerReview> for ReviewPlayerView {
 
 impl ReviewView {
     fn new(session: &GameSession, reviewed: &GameReview) -> ReviewView {
-        let GameReview { review, turn } = reviewed;
-        let turn = turn.clone().map(|turn| TurnView {
-            ply: turn.index + 1,
-            theme: turn.theme,
-            cells: turn.cells,
+        let GameReview { review, turning_point } = reviewed;
+        let turning_point = turning_point.clone().map(|turning_point| TurningPointView {
+            ply: turning_point.index + 1,
+            theme: turning_point.theme,
+            cells: turning_point.cells,
         });
         let ruleset = session.setup().ruleset();
         let view = |choice: &Choice| ColumnValueView::of_choice(choice, ruleset);
@@ -160,7 +160,7 @@ impl ReviewView {
             opening: session.opening,
             moves: review.moves.iter().enumerate().map(reviewed).collect(),
             players: by_player(session, review).map(ReviewPlayerView::from),
-            turn,
+            turning_point,
             complete: review.moves.iter().all(|m| m.judgement != Judgement::Unknown),
         }
     }

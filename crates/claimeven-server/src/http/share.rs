@@ -5,7 +5,7 @@ use axum::Extension;
 use axum::extract::{Query as UriQuery, State};
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
-use claimeven_arena::{Goal, Picture, Puzzle, Reason};
+use claimeven_arena::{EndReason, Picture, Puzzle, PuzzleGoal};
 use claimeven_game::{Cell, Column, Outcome, Player, Position, Setup};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -160,8 +160,8 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
             let puzzle = Puzzle::embedded().iter().find(|known| known.moves == puzzle)?;
             let colour = colour(puzzle.position().ok()?.player(), Player::First);
             let goal = match puzzle.goal {
-                Goal::Win => "win",
-                Goal::Draw => "save the draw",
+                PuzzleGoal::Win => "win",
+                PuzzleGoal::Draw => "save the draw",
             };
             Some(Card {
                 title: "Connect Four puzzle".to_owned(),
@@ -196,9 +196,9 @@ fn describe_game(session: &GameSession) -> String {
     };
     let winner = name(&session.seats[winner]);
     let how = match end.reason {
-        Reason::Line => "four in a row",
-        Reason::Time => "on time",
-        Reason::Resigned => "by resignation",
+        EndReason::Line => "four in a row",
+        EndReason::Time => "on time",
+        EndReason::Resigned => "by resignation",
         _ => return format!("Connect Four: {winner} won after {moves} move{plural}."),
     };
     format!("Connect Four: {winner} won after {moves} move{plural}, {how}.")

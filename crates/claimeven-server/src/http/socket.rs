@@ -97,8 +97,8 @@ struct Connection {
 /// How much of a socket is read at once, in bytes.
 const READ_BYTES: usize = 4096;
 
-/// How many messages a client may send, at once and per second.
-const MESSAGES_AT_ONCE: f64 = 20.0;
+/// How many messages a client may send, in a burst and per second.
+const MESSAGE_BURST: f64 = 20.0;
 const MESSAGES_PER_SECOND: u16 = 10;
 
 /// The interval of pings.
@@ -113,14 +113,14 @@ impl Connection {
         let mut ping = tokio::time::interval(PING_INTERVAL);
         let mut last_received = Instant::now();
         // Enough for fast play.
-        let mut bucket = Bucket::full(MESSAGES_AT_ONCE);
+        let mut bucket = Bucket::full(MESSAGE_BURST);
         let mut sent = self.send(&mut socket, self.game()).await;
         while sent.is_ok() {
             sent = tokio::select! {
                 message = socket.recv() => {
                     last_received = Instant::now();
                     // Pings and pongs count, too.
-                    if bucket.take(1.0, MESSAGES_PER_SECOND.into(), MESSAGES_AT_ONCE).is_err() {
+                    if bucket.take(1.0, MESSAGES_PER_SECOND.into(), MESSAGE_BURST).is_err() {
                         return self.close(socket, close_code::POLICY, "too many messages").await;
                     }
                     match message {

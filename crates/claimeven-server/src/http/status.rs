@@ -41,7 +41,7 @@ pub(crate) async fn metrics(State(app): AppState) -> ApiResult<Response> {
     let (people, others, thinking) = app.engine.load();
     app.metrics.live_games.set(app.games.len() as i64);
     let fleet = app.games.fleet();
-    app.metrics.led_games.set(fleet.led() as i64);
+    app.metrics.leased_games.set(fleet.leased_games() as i64);
     let is_connected = app.monitor.nats().is_none() || app.monitor.is_connected();
     app.metrics.connected.set(i64::from(fleet.is_connected() && is_connected));
     app.metrics.waiting_people.set(people as i64);

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, off_thread, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
 use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
@@ -290,7 +290,7 @@ async fn resume(
 async fn delete(Visit { app, who, id, .. }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
-    off_thread(move || remove_networks(&app.config, &id)).await?;
+    run_blocking(move || remove_networks(&app.config, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

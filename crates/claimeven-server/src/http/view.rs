@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{ExactValue, Reason};
+use claimeven_arena::{EndReason, ExactValue};
 use claimeven_game::{Column, Player, Position, Setup};
 use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
@@ -98,7 +98,7 @@ struct ResultView {
     winner: Option<usize>,
     /// `line`, `board-full`, `time`, `forfeit`, `resigned`, `agreed` or `abandoned`.
     #[schema(value_type = String)]
-    reason: Reason,
+    reason: EndReason,
 }
 
 /// The clock.
@@ -173,7 +173,7 @@ impl GameView {
             watchers: presence.watchers,
             thinking: presence.thinking,
             away_limit_ms: presence.away_limit.map(ms),
-            mine: session.is_of(who),
+            mine: session.belongs_to(who),
             listed: session.is_listed,
         }
     }
@@ -267,7 +267,7 @@ impl GameSummary {
             status: session.status().name(),
             moves: session.game.move_text(),
             result: result(session),
-            mine: session.is_of(who),
+            mine: session.belongs_to(who),
             listed: session.is_listed,
         }
     }

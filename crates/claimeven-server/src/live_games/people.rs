@@ -92,7 +92,7 @@ impl LiveGame {
     /// watchers, so that many watchers do not cause a flood of notifications.
     fn notify_presence(self: &Arc<Self>, who: &Visitor, fleet: &Arc<Fleet>) {
         const PERIOD: Duration = Duration::from_secs(1);
-        if self.session().is_of(who) {
+        if self.session().belongs_to(who) {
             self.notify(GameEvent::Changed);
             self.announce_people(fleet);
         } else if !self.will_notify.swap(true, Ordering::Relaxed)
@@ -200,7 +200,7 @@ impl LiveGame {
     pub(crate) fn presence(&self, session: &GameSession, config: &Config) -> Presence {
         // Never both locks at once: other code acquires them in the opposite order.
         let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
-        let elsewhere = || session.agent_to_move().filter(|_| self.is_led_elsewhere());
+        let elsewhere = || session.agent_to_move().filter(|_| self.is_leased_elsewhere());
         let thinking = thinking.or_else(|| elsewhere().map(|(player, _)| player));
         let people = lock(&self.people);
         let (here, elsewhere) = (people.connected_here(session), people.connected_elsewhere());

@@ -12,16 +12,16 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// For how long another server is believed to lead a game before its lease is tried again.
-const LED_ELSEWHERE: Duration = Duration::from_secs(4);
+/// For how long another server is believed to hold the lease of a game before it is tried again.
+const LEASED_ELSEWHERE: Duration = Duration::from_secs(4);
 
 /// How many games of dead servers are taken over at once.
 const MAX_ADOPTED: u32 = 500;
 
 impl LiveGame {
-    /// Whether another server was found to lead the game a short time ago.
-    pub(super) fn is_led_elsewhere(&self) -> bool {
-        lock(&self.led_elsewhere).is_some_and(|found| found.elapsed() < LED_ELSEWHERE)
+    /// Whether another server was recently found to hold the lease of the game.
+    pub(super) fn is_leased_elsewhere(&self) -> bool {
+        lock(&self.leased_elsewhere).is_some_and(|found| found.elapsed() < LEASED_ELSEWHERE)
     }
 
     /// Ends a search if it is the one with this flag.
@@ -34,10 +34,10 @@ impl LiveGame {
 }
 
 impl LiveGames {
-    /// Whether this server leads a game, whose lease it takes if it is free.
-    pub(super) async fn lead(&self, live: &LiveGame) -> bool {
-        let has = self.fleet.lead(&live.session().id).await;
-        *lock(&live.led_elsewhere) = (!has).then(Instant::now);
+    /// Acquires the lease of a game if it is free; returns whether this server has it now.
+    pub(super) async fn acquire_lease(&self, live: &LiveGame) -> bool {
+        let has = self.fleet.acquire_lease(&live.session().id).await;
+        *lock(&live.leased_elsewhere) = (!has).then(Instant::now);
         has
     }
 
@@ -46,7 +46,7 @@ impl LiveGames {
         &self.fleet
     }
 
-    /// Gives back the lease of a game, in the background.
+    /// Releases the lease of a game, in the background.
     pub(super) fn release(self: &Arc<Self>, game: &str) {
         if self.fleet.is_shared() && self.fleet.has_lease(game) {
             let (live_games, game) = (Arc::clone(self), game.to_owned());
@@ -99,15 +99,15 @@ impl LiveGames {
             Message::Changed { version, .. } if version <= live.session().version => {}
             Message::Changed { version, .. } => {
                 if !self.fleet.has_lease(game) {
-                    // The other server leads it or is about to. If both tried, their writes would wait for
-                    // each other.
-                    *lock(&live.led_elsewhere) = Some(Instant::now());
+                    // The other server has its lease or is about to acquire it. If both tried, their
+                    // writes would wait for each other.
+                    *lock(&live.leased_elsewhere) = Some(Instant::now());
                 }
                 self.reload_in_background(live, Some(version));
             }
             Message::Deleted { .. } => self.reload_in_background(live, None),
             Message::Released { .. } => {
-                *lock(&live.led_elsewhere) = None;
+                *lock(&live.leased_elsewhere) = None;
                 self.start_tasks(&live);
             }
             Message::Entered { .. } => {
@@ -151,7 +151,7 @@ impl LiveGames {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games {
             live.forget_server(server);
-            *lock(&live.led_elsewhere) = None;
+            *lock(&live.leased_elsewhere) = None;
             self.start_tasks(&live);
         }
         let live_games = Arc::clone(self);
@@ -160,7 +160,7 @@ impl LiveGames {
 
     /// Periodic work of a server in a fleet: heartbeats, games of dead servers, and missed changes.
     /// `on_lapse` is called when this server's registration had expired, `on_tick` every time.
-    pub(crate) async fn stay_in_touch<F>(
+    pub(crate) async fn run_fleet_tasks<F>(
         self: Arc<Self>,
         on_lapse: impl Fn(),
         on_tick: impl Fn() -> F,
@@ -169,8 +169,8 @@ impl LiveGames {
     {
         const PERIOD: Duration = Duration::from_secs(1);
         /// How often clocks are compared and all games are checked, in periods.
-        const CLOCK: u64 = 30;
-        const GAMES: u64 = 5;
+        const CLOCK_CHECK: u64 = 30;
+        const GAME_CHECK: u64 = 5;
         let mut interval = tokio::time::interval(PERIOD);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut connects = self.fleet.connects();
@@ -186,11 +186,11 @@ impl LiveGames {
                 }
             }
             let missed = std::mem::replace(&mut connects, self.fleet.connects()) != connects;
-            if missed || !self.fleet.is_connected() || count.is_multiple_of(GAMES) {
+            if missed || !self.fleet.is_connected() || count.is_multiple_of(GAME_CHECK) {
                 self.catch_up();
                 self.announce_all();
             }
-            if count.is_multiple_of(CLOCK)
+            if count.is_multiple_of(CLOCK_CHECK)
                 && let Err(error) = self.store.measure_clock().await
             {
                 tracing::warn!(?error, "Failed to compare the clocks");
@@ -225,18 +225,18 @@ impl LiveGames {
         };
         for name in orphans {
             let live = self.get(&name, &Client::SERVER).await;
-            let needs_leader = match &live {
+            let needs_lease = match &live {
                 Ok(live) => {
-                    *lock(&live.led_elsewhere) = None;
+                    *lock(&live.leased_elsewhere) = None;
                     self.start_tasks(live);
                     let session = live.session();
                     session.agent_to_move().is_some() || session.flag_falls().is_some()
                 }
                 Err(_) => false,
             };
-            let done = match (live, needs_leader) {
+            let done = match (live, needs_lease) {
                 (Ok(live), true) => {
-                    self.lead(&live).await;
+                    self.acquire_lease(&live).await;
                     Ok(())
                 }
                 // A finished or deleted game, one in which people move without a clock, or a job.

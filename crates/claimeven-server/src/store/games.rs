@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::Reason;
+use claimeven_arena::EndReason;
 use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
@@ -527,7 +527,7 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
         _ => None,
     };
     let reason = some_text("reason")?.map(|reason| {
-        serde_json::from_value::<Reason>(serde_json::Value::String(reason)).map_err(broken)
+        serde_json::from_value::<EndReason>(serde_json::Value::String(reason)).map_err(broken)
     });
     let winner = optional("winner")?.map(|winner| usize::from(winner == 1));
     let pending: Pending = serde_json::from_str(&text("pending")?).map_err(broken)?;

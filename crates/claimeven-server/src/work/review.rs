@@ -22,9 +22,9 @@ const TIME_PER_POSITION: Duration = Duration::from_secs(3);
 pub(crate) struct GameReview {
     #[serde(flatten)]
     pub(crate) review: Review,
-    /// Missing in reviews of earlier versions.
-    #[serde(default)]
-    pub(crate) turn: Option<TurningPoint>,
+    /// Missing in reviews of earlier versions, or named `turn`.
+    #[serde(default, alias = "turn")]
+    pub(crate) turning_point: Option<TurningPoint>,
 }
 
 /// The mistake that decided a game.
@@ -107,13 +107,13 @@ pub(crate) async fn review(
             cancel: Some(Arc::clone(cancel)),
         };
         let review = Review::of(&game, &options);
-        let turn = turning_point(&game, &review, opening, winner, &coaches);
-        GameReview { review, turn }
+        let turning_point = turning_point(&game, &review, opening, winner, &coaches);
+        GameReview { review, turning_point }
     };
     let is_in_advance = *client == Client::SERVER;
     let urgency = if is_in_advance { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
-    let GameReview { review, turn } = &reviewed;
+    let GameReview { review, turning_point } = &reviewed;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
     let is_small = session.setup().cells() <= Setup::STANDARD.cells();
     if !is_complete && is_small && !is_in_advance {
@@ -121,9 +121,10 @@ pub(crate) async fn review(
     }
     let content = serde_json::to_string(&reviewed);
     let mut themes = [None; 2];
-    if let Some(turn) = turn {
-        let is_named = |theme: &Theme| theme.name() == turn.theme;
-        themes[session.mover(turn.index)] = Theme::ALL.into_iter().find(is_named).map(Theme::name);
+    if let Some(turning_point) = turning_point {
+        let is_named = |theme: &Theme| theme.name() == turning_point.theme;
+        themes[session.mover(turning_point.index)] =
+            Theme::ALL.into_iter().find(is_named).map(Theme::name);
     }
     store
         .store_review(StoredReview {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::test_server::{Reply, Visitor};
 
 /// The timeout for everything, on a busy machine.
-const LONG: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
 pub(crate) fn open_game() -> Value {
     json!([{ "kind": "human" }, { "kind": "open" }])
@@ -94,7 +94,7 @@ pub(crate) async fn play_game(
                 ends.push(end_of(&game));
                 break;
             }
-            assert!(started.elapsed() < LONG, "{game}");
+            assert!(started.elapsed() < TIMEOUT, "{game}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -125,7 +125,7 @@ async fn send(
 ) -> Reply {
     let started = Instant::now();
     loop {
-        assert!(started.elapsed() < LONG, "no server responds to {path}");
+        assert!(started.elapsed() < TIMEOUT, "no server responds to {path}");
         let json = [("content-type", "application/json")];
         let body = body.map(|body| body.to_string().into_bytes());
         match visitor.try_send(method.clone(), path, &json, body).await {
@@ -161,7 +161,7 @@ async fn watch(addrs: [SocketAddr; 2], home: usize, id: String) -> Watched {
     let (mut line, mut seen) = (String::new(), Vec::new());
     let (started, mut addr) = (Instant::now(), addrs[home]);
     loop {
-        assert!(started.elapsed() < LONG, "game {id} does not end");
+        assert!(started.elapsed() < TIMEOUT, "game {id} does not end");
         let visitor = Visitor::new(addr, "127.0.0.1");
         let Some(mut socket) = visitor.follow_if_available(&id).await else {
             addr = addrs[usize::from(addr == addrs[0])];

@@ -16,7 +16,7 @@ use crate::nats;
 use crate::test_server::{Visitor, postgres_config};
 
 /// The timeout for everything, on a busy machine.
-const LONG: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
 /// What all servers share.
 struct Common {
@@ -289,7 +289,7 @@ async fn a_tournament_runs_on_one_server_and_is_taken_over_when_that_is_killed()
             if condition(&view) {
                 return view;
             }
-            assert!(started.elapsed() < LONG, "{view:#}");
+            assert!(started.elapsed() < TIMEOUT, "{view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
@@ -364,7 +364,7 @@ async fn play_during_restarts(end: End) {
     let mut pause = Box::pin(tokio::time::sleep(Duration::from_secs(1)));
     loop {
         assert!(
-            started.elapsed() < LONG,
+            started.elapsed() < TIMEOUT,
             "{} games are not over after {ends} restarts",
             play.len()
         );

@@ -15,7 +15,7 @@ use crate::nats;
 use crate::test_server::{TestServer, Visitor, postgres_config};
 
 /// The timeout for everything, on a busy machine.
-const LONG: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
 /// A worker in this process.
 struct TestWorker {
@@ -66,7 +66,7 @@ async fn wait(ada: &Visitor, path: &str, condition: impl Fn(&Value) -> bool) -> 
         if condition(&view) {
             return view;
         }
-        assert!(started.elapsed() < LONG, "{view:#}");
+        assert!(started.elapsed() < TIMEOUT, "{view:#}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -334,7 +334,7 @@ async fn wrong_games_of_a_worker_are_removed_and_played_again() {
     wait_for_workers(&ada, 1).await;
     let started = Instant::now();
     while metric(&ada, "fleet_workers_dismissed_total").await < 1 {
-        assert!(started.elapsed() < LONG, "no worker was dismissed");
+        assert!(started.elapsed() < TIMEOUT, "no worker was dismissed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

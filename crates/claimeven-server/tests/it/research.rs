@@ -51,7 +51,7 @@ async fn search_trees_have_windows_cutoffs_and_simulations() {
     assert!(nodes[0]["parent"].is_null() && nodes[0]["chosen"] == true);
 
     let mcts = tree(&ada, json!({ "agent": "mcts:sims=300" })).await;
-    assert_eq!(mcts["walks"].as_array().unwrap().len(), 300);
+    assert_eq!(mcts["playouts"].as_array().unwrap().len(), 300);
     assert_eq!(mcts["nodes"][0]["visits"], 300);
 
     let large = tree(&ada, json!({ "agent": "minimax:depth=6" })).await;

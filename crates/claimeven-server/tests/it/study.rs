@@ -41,7 +41,7 @@ async fn an_analysis_is_exact_from_moves_and_custom_positions() {
 
     let over = json!({ "position": { "moves": "4455336" } });
     let over = ada.post("/api/analysis", over).await.expect(200);
-    assert_eq!(over["over"], json!({ "winner": 0 }));
+    assert_eq!(over["outcome"], json!({ "winner": 0 }));
     assert_eq!((&over["legal"], &over["exact"]), (&json!([]), &json!(true)));
     assert_eq!(over["lines"].as_array().unwrap().len(), 1);
 }
@@ -186,9 +186,9 @@ on_both_databases! {
         assert_eq!(errors(0) + errors(1), marked.count() as u64);
         assert!(review["players"][1]["accuracy"].is_number(), "the first move could be a mistake");
         // The fourth move decided the game, which ended because four in column 4 was not blocked.
-        let turn = &review["turn"];
-        assert_eq!((&turn["ply"], &turn["theme"]), (&json!(4), &json!("must-block")), "{turn}");
-        assert_eq!(turn["cells"], json!([[4, 4]]));
+        let turning_point = &review["turning_point"];
+        assert_eq!((&turning_point["ply"], &turning_point["theme"]), (&json!(4), &json!("must-block")), "{turning_point}");
+        assert_eq!(turning_point["cells"], json!([[4, 4]]));
         assert_eq!(ada.get(&path).await.expect(200), review, "the stored review is the same");
 
         // A game that continues after its end counts as another game.

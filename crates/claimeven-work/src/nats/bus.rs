@@ -158,7 +158,7 @@ fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkEr
     Ok(options)
 }
 
-/// Takes users, passwords and tokens from the addresses, where the library does not look for them.
+/// Adds the users, passwords and tokens of the addresses, which the client library ignores.
 fn with_users(mut options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
     for server in servers {
         if let Some(user) = server.username().map(percent_decoded) {
@@ -307,7 +307,7 @@ impl Bus {
         while removing.next().await.is_some() {}
     }
 
-    /// Removes that consumer. Workers recreate it and get all remaining units.
+    /// Removes the consumer of a kind. Workers recreate it and get all remaining units.
     pub(crate) async fn remove_consumer(
         &self,
         connection: &Connection,

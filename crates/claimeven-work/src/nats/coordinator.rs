@@ -22,7 +22,7 @@ use super::bus::{
 use super::dispatcher::{Nats, OwnWorker};
 use super::kinds::Kinds;
 use super::messages::{
-    JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, digest, frame, hash,
+    JobRecord, JobStatus, Rate, ResultHeader, Status, UnitHeader, WorkerStatus, digest, frame, hash,
 };
 use super::results::Results;
 use super::worker::Worker;
@@ -240,8 +240,8 @@ where
             tokio::select! {
                 Some(received) = self.results.received.recv() => {
                     self.catching_up &= received.pending > 0;
-                    if let Some((head, body)) = received.result
-                        && self.on_result(head, &body).await?.is_break()
+                    if let Some((header, body)) = received.result
+                        && self.on_result(header, &body).await?.is_break()
                     {
                         return Ok(End::Enough);
                     }
@@ -315,10 +315,10 @@ where
                 continue;
             }
             let body = self.encode_unit(number);
-            let head = UnitHead { unit: number, digest: digest(&body), check_of: None };
-            let published = Published { digest: head.digest.clone(), sequence: None };
+            let header = UnitHeader { unit: number, digest: digest(&body), check_of: None };
+            let published = Published { digest: header.digest.clone(), sequence: None };
             self.outstanding.insert(number, published);
-            self.publish(number, frame(&head, &body)).await;
+            self.publish(number, frame(&header, &body)).await;
         }
     }
 
@@ -367,16 +367,16 @@ where
 
     async fn on_result(
         &mut self,
-        head: ResultHead,
+        header: ResultHeader,
         body: &[u8],
     ) -> Result<ControlFlow<()>, W::Error> {
         self.last_result = Instant::now();
-        if self.dismissed.contains_key(&head.worker) {
+        if self.dismissed.contains_key(&header.worker) {
             return Ok(ControlFlow::Continue(()));
         }
-        let number = head.unit;
-        if head.is_check {
-            self.on_check(&head, body).await?;
+        let number = header.unit;
+        if header.is_check {
+            self.on_check(&header, body).await?;
             return Ok(ControlFlow::Continue(()));
         }
         if !self.remaining.contains(&number) || self.disputes.contains_key(&number) {
@@ -387,25 +387,25 @@ where
             Some(published) => published.digest.clone(),
             None => digest(&self.encode_unit(number)),
         };
-        if head.digest != expected {
+        if header.digest != expected {
             // A unit with the same number of a job that was split differently.
             return Ok(ControlFlow::Continue(()));
         }
-        match head.status {
+        match header.status {
             Status::Done => match self.decode_output(number, body) {
                 Ok(output) => {
-                    self.start_check(number, &head.worker, &output).await;
+                    self.start_check(number, &header.worker, &output).await;
                     self.accept(number, output)
                 }
                 Err(reason) => {
                     let reason = format!("its result of unit {number} is invalid: {reason}");
-                    self.dismiss(head.worker, reason).await?;
+                    self.dismiss(header.worker, reason).await?;
                     Ok(ControlFlow::Continue(()))
                 }
             },
             Status::Failed => {
                 let reason = String::from_utf8_lossy(body).into_owned();
-                self.dispute(number, Dispute::Failure { worker: head.worker, reason });
+                self.dispute(number, Dispute::Failure { worker: header.worker, reason });
                 Ok(ControlFlow::Continue(()))
             }
             Status::SetAside => {
@@ -435,7 +435,7 @@ where
     /// Has a result confirmed if it is the first one of a worker or belongs to the sampled share.
     async fn start_check(&mut self, number: u64, worker: &str, output: &W::Output) {
         let share = self.nats.check_share;
-        if !self.job.is_repeatable || share == 0.0 || self.confirmed.contains(&number) {
+        if !self.job.is_deterministic || share == 0.0 || self.confirmed.contains(&number) {
             return;
         }
         let is_new = self.nats.mark_checked(W::KIND, worker);
@@ -449,36 +449,37 @@ where
             return;
         }
         let body = self.encode_unit(number);
-        let head = UnitHead { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
+        let header =
+            UnitHeader { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
         // If this fails, the check times out and is done locally.
-        self.publish(number, frame(&head, &body)).await;
+        self.publish(number, frame(&header, &body)).await;
         self.checks.insert(number, Check { worker, fingerprint, since: Instant::now() });
     }
 
-    async fn on_check(&mut self, head: &ResultHead, body: &[u8]) -> Result<(), W::Error> {
-        if head.status != Status::Done {
+    async fn on_check(&mut self, header: &ResultHeader, body: &[u8]) -> Result<(), W::Error> {
+        if header.status != Status::Done {
             // The check times out and is done locally.
             return Ok(());
         }
-        let Some(check) = self.checks.get(&head.unit) else { return Ok(()) };
-        if check.worker == head.worker {
+        let Some(check) = self.checks.get(&header.unit) else { return Ok(()) };
+        if check.worker == header.worker {
             return Ok(());
         }
-        let fingerprint = match self.decode_output(head.unit, body) {
+        let fingerprint = match self.decode_output(header.unit, body) {
             Ok(output) => W::fingerprint(&output),
             Err(reason) => {
-                let reason = format!("its result of unit {} is invalid: {reason}", head.unit);
-                return self.dismiss(head.worker.clone(), reason).await;
+                let reason = format!("its result of unit {} is invalid: {reason}", header.unit);
+                return self.dismiss(header.worker.clone(), reason).await;
             }
         };
-        let check = self.checks.remove(&head.unit).expect("it has just been found");
-        self.nats.mark_checked(W::KIND, &head.worker);
+        let check = self.checks.remove(&header.unit).expect("it has just been found");
+        self.nats.mark_checked(W::KIND, &header.worker);
         if check.fingerprint == fingerprint {
-            self.confirm(head.unit);
+            self.confirm(header.unit);
             return Ok(());
         }
-        let results = [(check.worker, check.fingerprint), (head.worker.clone(), fingerprint)];
-        self.dispute(head.unit, Dispute::Difference { results });
+        let results = [(check.worker, check.fingerprint), (header.worker.clone(), fingerprint)];
+        self.dispute(header.unit, Dispute::Difference { results });
         Ok(())
     }
 

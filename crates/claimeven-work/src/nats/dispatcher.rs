@@ -183,7 +183,7 @@ impl Nats {
         checked.insert((kind, worker.to_owned()))
     }
 
-    /// Reverts that if the check was not completed.
+    /// Undoes [`Nats::mark_checked`] if the check was not completed.
     pub(super) fn unmark_checked(&self, kind: &'static str, worker: String) {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner).remove(&(kind, worker));
     }
@@ -243,7 +243,7 @@ async fn wait_until_cancelled(cancel: Option<&AtomicBool>) {
     }
 }
 
-/// The worker in this process, if there was no other.
+/// The worker in this process, which is started if there is no other.
 #[derive(Default)]
 pub(super) struct OwnWorker {
     stop: Arc<AtomicBool>,

@@ -12,7 +12,7 @@ use crate::work::Job;
 
 /// The header line of a unit's message; the unit follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct UnitHead {
+pub(crate) struct UnitHeader {
     pub(crate) unit: u64,
     /// The digest of the unit, so that a result is never mistaken for that of another unit.
     pub(crate) digest: String,
@@ -23,7 +23,7 @@ pub(crate) struct UnitHead {
 
 /// The header line of a result's message; the output or the reason follows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ResultHead {
+pub(crate) struct ResultHeader {
     pub(crate) unit: u64,
     pub(crate) digest: String,
     pub(crate) worker: String,
@@ -43,8 +43,8 @@ pub(crate) enum Status {
 }
 
 /// A message: one line of JSON and a body.
-pub(crate) fn frame(head: &impl Serialize, body: &[u8]) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(head).expect("heads are plain data");
+pub(crate) fn frame(header: &impl Serialize, body: &[u8]) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(header).expect("headers are plain data");
     bytes.push(b'\n');
     bytes.extend_from_slice(body);
     bytes
@@ -100,16 +100,15 @@ impl JobRecord {
 
 /// The heartbeat of a worker, sent every second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct WorkerStatus {
     /// The host name and a random suffix.
     pub id: String,
-    /// Its version.
     pub version: String,
     /// The kinds of work that it does.
     pub kinds: Vec<String>,
     /// Its floating-point arithmetic, on which the results of networks depend.
     pub arithmetic: String,
-    /// Its threads.
     pub threads: usize,
     /// Units that it is computing.
     pub running: usize,
@@ -129,8 +128,8 @@ pub struct WorkerStatus {
 
 /// The heartbeat of a job, sent by its coordinator every second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct JobStatus {
-    /// Its id.
     pub id: String,
     /// The kind of work.
     pub kind: String,
@@ -187,12 +186,12 @@ mod tests {
 
     #[test]
     fn messages_round_trip() {
-        let head = UnitHead { unit: 7, digest: digest(b"x"), check_of: None };
-        let bytes = frame(&head, b"one\ntwo");
-        let (read, body) = unframe::<UnitHead>(&bytes).unwrap();
-        assert_eq!((read.unit, read.digest, body), (7, head.digest, &b"one\ntwo"[..]));
-        assert!(unframe::<UnitHead>(b"{}\n").is_none());
-        assert!(unframe::<UnitHead>(b"no line").is_none());
+        let header = UnitHeader { unit: 7, digest: digest(b"x"), check_of: None };
+        let bytes = frame(&header, b"one\ntwo");
+        let (read, body) = unframe::<UnitHeader>(&bytes).unwrap();
+        assert_eq!((read.unit, read.digest, body), (7, header.digest, &b"one\ntwo"[..]));
+        assert!(unframe::<UnitHeader>(b"{}\n").is_none());
+        assert!(unframe::<UnitHeader>(b"no line").is_none());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{Bus, broker_error};
-use super::messages::{ResultHead, unframe};
+use super::messages::{ResultHeader, unframe};
 use crate::work::WorkError;
 
 /// The results of a job, in order, read by a task that survives restarts of the server.
@@ -23,7 +23,7 @@ pub(super) struct Received {
     /// The number of results after this one.
     pub(super) pending: u64,
     /// `None` for a message that is not a result.
-    pub(super) result: Option<(ResultHead, Vec<u8>)>,
+    pub(super) result: Option<(ResultHeader, Vec<u8>)>,
 }
 
 impl Results {
@@ -80,8 +80,8 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
         while let Ok(Some(Ok(message))) = timeout(READ_TIMEOUT, messages.next()).await {
             let Ok(info) = message.info() else { continue };
             let (sequence, pending) = (info.stream_sequence, info.pending);
-            let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
-            let result = result.map(|(head, body)| (head, body.to_vec()));
+            let result = unframe::<ResultHeader>(&message.payload).filter(|_| sequence > last);
+            let result = result.map(|(header, body)| (header, body.to_vec()));
             last = last.max(sequence);
             if sender.send(Received { pending, result }).await.is_err() {
                 return;

@@ -65,9 +65,9 @@ pub fn watch_fleet(
         let bus = Bus::open(client.clone()).await?;
         let mut monitor = FleetMonitor::new(client, Some(bus)).await?;
         loop {
-            let sighting = monitor.next(interval).await?;
+            let snapshot = monitor.next(interval).await?;
             // While the server is unavailable, there is nothing new to show.
-            if sighting.is_connected && sighting.has_streams && show(&sighting.status).is_break() {
+            if snapshot.is_connected && snapshot.has_streams && show(&snapshot.status).is_break() {
                 return Ok(());
             }
         }

@@ -25,7 +25,8 @@ use super::bus::{
 };
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
-    JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
+    JobRecord, JobStatus, Rate, ResultHeader, Status, UnitHeader, WorkerStatus, frame, hash,
+    unframe,
 };
 use super::{Connection, Warnings, process_name, random, random_text};
 use crate::work::{Files, WorkError};
@@ -69,9 +70,9 @@ impl Worker {
         Worker { connection, kinds, threads: threads.max(1), cache }
     }
 
-    /// Works until the flag is set or the worker is dismissed; lost connections and restarts of the
-    /// server are survived. Once the flag is set, running units have a few seconds to finish; the
-    /// others are handed back.
+    /// Runs until the flag is set or the worker is dismissed, despite lost connections and restarts
+    /// of the server. Once the flag is set, running units have a few seconds to finish; the others
+    /// are handed back.
     pub fn run(&self, stop: &AtomicBool) -> Result<(), WorkError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(broker_error)?;
@@ -180,7 +181,7 @@ struct OpenJob {
 struct Unit {
     key: u64,
     job: Arc<OpenJob>,
-    head: UnitHead,
+    header: UnitHeader,
     body: Vec<u8>,
     acker: Arc<Acker>,
     /// How often the server has delivered it, including this time.
@@ -456,7 +457,7 @@ async fn receive(
     sequence: u64,
 ) {
     let acker = Arc::new(acker);
-    let Some((head, body)) = unframe::<UnitHead>(&message.payload) else {
+    let Some((header, body)) = unframe::<UnitHeader>(&message.payload) else {
         shared.log(format!("a message on {} is not a unit", message.subject));
         let _ = acker.ack_with(AckKind::Term).await;
         return;
@@ -465,7 +466,7 @@ async fn receive(
         let _ = acker.ack_with(AckKind::Nak(None)).await;
         return;
     }
-    if head.check_of.as_ref() == Some(&shared.id) {
+    if header.check_of.as_ref() == Some(&shared.id) {
         // Another worker has to check this one. If none does, the coordinator will. The server
         // delivers units round-robin: after equal pauses, two workers could get their own units
         // forever.
@@ -492,12 +493,12 @@ async fn receive(
         }
         Err(OpenError::Job(reason)) => {
             shared.log(format!("job {id}: {reason}"));
-            let failed = ResultHead {
-                unit: head.unit,
-                digest: head.digest,
+            let failed = ResultHeader {
+                unit: header.unit,
+                digest: header.digest,
                 worker: shared.id.clone(),
                 status: Status::Failed,
-                is_check: head.check_of.is_some(),
+                is_check: header.check_of.is_some(),
             };
             let stored = bus.store_result(id, frame(&failed, reason.as_bytes()), None).await;
             let answer = match stored {
@@ -509,7 +510,7 @@ async fn receive(
             return;
         }
     };
-    let unit = Unit { key, job, head, body: body.to_vec(), acker, delivered, sequence };
+    let unit = Unit { key, job, header, body: body.to_vec(), acker, delivered, sequence };
     if delivered > 1 && !record_start(shared, bus, &unit).await {
         return;
     }
@@ -596,7 +597,7 @@ async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, 
 }
 
 fn attempts_key(unit: &Unit) -> String {
-    format!("{}.{}", unit.job.id, unit.head.unit)
+    format!("{}.{}", unit.job.id, unit.header.unit)
 }
 
 /// Records that a unit which another worker has not finished is started again. A unit that has been
@@ -615,14 +616,14 @@ async fn record_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
         let workers: Vec<&str> =
             attempts.starts.iter().map(|start| start.worker.as_str()).collect();
         let reason = format!("{error} (workers {})", workers.join(", "));
-        let head = ResultHead {
-            unit: unit.head.unit,
-            digest: unit.head.digest.clone(),
+        let header = ResultHeader {
+            unit: unit.header.unit,
+            digest: unit.header.digest.clone(),
             worker: shared.id.clone(),
             status: Status::SetAside,
-            is_check: unit.head.check_of.is_some(),
+            is_check: unit.header.check_of.is_some(),
         };
-        if bus.store_result(&unit.job.id, frame(&head, reason.as_bytes()), None).await.is_ok() {
+        if bus.store_result(&unit.job.id, frame(&header, reason.as_bytes()), None).await.is_ok() {
             shared.release(unit.key);
             let _ = unit.acker.ack().await;
             let _ = bus.attempts.purge(&key).await;
@@ -675,7 +676,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         Outcome::Done(output) => (Status::Done, output),
         Outcome::Failed(reason) => (Status::Failed, reason.into_bytes()),
         Outcome::Panicked(error) => {
-            shared.log(format!("unit {} of job {}: {error}", unit.head.unit, unit.job.id));
+            shared.log(format!("unit {} of job {}: {error}", unit.header.unit, unit.job.id));
             record_panic(&shared, &bus, &unit, error).await;
             hand_back(&shared, &unit, Duration::ZERO).await;
             return;
@@ -690,14 +691,14 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
             return;
         }
     };
-    let head = ResultHead {
-        unit: unit.head.unit,
-        digest: unit.head.digest.clone(),
+    let header = ResultHeader {
+        unit: unit.header.unit,
+        digest: unit.header.digest.clone(),
         worker: shared.id.clone(),
         status,
-        is_check: unit.head.check_of.is_some(),
+        is_check: unit.header.check_of.is_some(),
     };
-    let message = frame(&head, &body);
+    let message = frame(&header, &body);
     let id = format!("{}.{}", unit.sequence, shared.id);
     let mut delay = Duration::from_millis(50);
     while let Err(error) = bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
@@ -732,7 +733,7 @@ async fn record_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
     let _ = bus.attempts.put(&key, bytes.into()).await;
 }
 
-/// Removes the recorded start of a unit that is handed back regularly.
+/// Removes the recorded start of a unit that is handed back on purpose and not after a crash.
 async fn forget_start(shared: &Shared, bus: &Bus, unit: &Unit) {
     if unit.delivered <= 1 {
         return;
@@ -808,8 +809,9 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
     }
 }
 
-/// Tells the coordinator of a job that has ended that no more results will come: the server has stored
-/// those that were on their way, which it does later than it passes on messages.
+/// Tells the coordinator of an ended job that no more results will come. This waits until the server
+/// has stored the results that were still being published: it forwards messages sooner than it stores
+/// them.
 async fn leave_job(shared: Arc<Shared>, bus: Bus, id: String, job: Option<Arc<OpenJob>>) {
     if let Some(job) = &job {
         let _ = job.storing.write().await;

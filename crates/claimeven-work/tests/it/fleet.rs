@@ -12,8 +12,8 @@ use claimeven_work::{
     Connection, DispatchEvent, Dispatcher, Kinds, Local, Nats, Work, WorkError, Worker, watch_fleet,
 };
 
+use super::hash_work::{COMPUTED, Fault, HashUnit, Hashes, OPENED, SLOW_TO_OPEN, correct_hash};
 use super::server::{Proxy, Server};
-use super::works::{COMPUTED, Fault, HashUnit, Hashes, OPENED, SLOW_TO_OPEN, correct_hash};
 
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// An upper limit for every wait, on a busy machine.

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fleet::{Fleet, TEST_TIMEOUT, await_workers, collect, expected};
+use super::hash_work::{COMPUTED, Fault};
 use super::server::{Server, SmallDisk};
-use super::works::{COMPUTED, Fault};
 
 /// Waits for a condition.
 fn wait_until(what: &str, fleet: &Fleet, mut is_met: impl FnMut() -> bool) {

@@ -12,8 +12,8 @@ use nkeys::{KeyPair, KeyPairType};
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, RunningWorker, TEST_TIMEOUT, collect, expected, no_fault};
+use super::hash_work::Hashes;
 use super::server::Server;
-use super::works::Hashes;
 
 /// A file of one of the two self-signed certificates for `localhost`, which the tests of the server
 /// use, too.

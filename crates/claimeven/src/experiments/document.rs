@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Table, Verdict};
 
-use super::{Done, Run};
+use super::{CompletedExperiment, Run};
 
 /// The report, whose plots are in the folder `experiments` beside it. The sections of experiments
 /// that were not run are kept from the previous report.
@@ -71,7 +71,10 @@ same numbers again, except for times and matches at equal time. With the name of
     )
 }
 
-fn summary_row(text: &mut String, Done { experiment, finding, .. }: &Done) {
+fn summary_row(
+    text: &mut String,
+    CompletedExperiment { experiment, finding, .. }: &CompletedExperiment,
+) {
     let _ = writeln!(
         text,
         "| [{}](#{}) | {} | {} |",
@@ -105,8 +108,8 @@ part* if at least as many support it, and *does not hold* otherwise. Each sectio
 **Times.** Each is the median of several searches with one thread. They depend on the machine and its load; nodes and leaves do not. Matches at equal time depend on the machine, too.
 ";
 
-fn section(text: &mut String, done: &Done) {
-    let Done { experiment, finding, command } = done;
+fn section(text: &mut String, done: &CompletedExperiment) {
+    let CompletedExperiment { experiment, finding, command } = done;
     let _ = write!(
         text,
         "\n### {}\n\n*Claim.* {}\n\n*Run.* {}\n\n*Left out.* {}\n\n    {command}\n",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Verdict};
 
-use super::{Done, Run};
+use super::{CompletedExperiment, Run};
 use crate::text::counted;
 
 pub(super) fn write_list(out: &mut impl Write, experiments: &[&Experiment]) -> io::Result<()> {
@@ -17,8 +17,8 @@ pub(super) fn write_list(out: &mut impl Write, experiments: &[&Experiment]) -> i
     Ok(())
 }
 
-pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
-    let Done { experiment, finding, command } = done;
+pub(super) fn write(out: &mut impl Write, done: &CompletedExperiment) -> io::Result<()> {
+    let CompletedExperiment { experiment, finding, command } = done;
     writeln!(out, "{}", experiment.title)?;
     writeln!(out, "  claim     {}", plain(experiment.claim))?;
     writeln!(out, "  run       {}", plain(&finding.run))?;
@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
 
 pub(super) fn write_summary(out: &mut impl Write, run: &Run, time: Duration) -> io::Result<()> {
     let width = run.done.iter().map(|done| done.experiment.name.len()).max().unwrap_or(0);
-    for Done { experiment, finding, .. } in &run.done {
+    for CompletedExperiment { experiment, finding, .. } in &run.done {
         let verdict = finding.verdict;
         writeln!(out, "{:<width$}  {verdict:<13}  {}", experiment.name, plain(experiment.claim))?;
     }

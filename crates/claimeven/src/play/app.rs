@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use claimeven_arena::{AgentSpec, Participant, Reason, Review};
+use claimeven_arena::{AgentSpec, EndReason, Participant, Review};
 use claimeven_game::{Column, Game, Player, Ruleset, Setup};
 use claimeven_search::{Decision, SearchInfo, Value};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -388,7 +388,7 @@ impl App {
         }
         let mover = self.session.position().player();
         if self.session.left(mover, self.turn_time()) == Some(Duration::ZERO) {
-            self.session.end(mover, Reason::Time);
+            self.session.end(mover, EndReason::Time);
             self.pending = None;
         }
     }
@@ -414,7 +414,7 @@ impl App {
             }
             Err(error) => {
                 self.message = Some(error);
-                self.session.end(self.session.position().player(), Reason::Forfeit);
+                self.session.end(self.session.position().player(), EndReason::Forfeit);
             }
         }
     }
@@ -772,7 +772,7 @@ impl App {
             Question::New => self.show_start(),
             Question::Resign => {
                 if let Some(player) = self.session.resigner() {
-                    self.session.end(player, Reason::Resigned);
+                    self.session.end(player, EndReason::Resigned);
                     self.pending = None;
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{AgentSpec, Participant, Reason, Review, ReviewOptions};
+use claimeven_arena::{AgentSpec, EndReason, Participant, Review, ReviewOptions};
 use claimeven_game::{Column, Player, Setup};
 use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 
@@ -106,7 +106,7 @@ impl PlainGame {
                 && !is_over
                 && self.session.left(mover, time).is_some_and(|left| left.is_zero());
             if is_late {
-                self.session.end(mover, Reason::Time);
+                self.session.end(mover, EndReason::Time);
                 continue;
             }
             let entry = match parse_entry(line.trim(), self.session.setup()) {
@@ -168,7 +168,7 @@ impl PlainGame {
             }
             Command::Resign => {
                 if let Some(player) = self.session.resigner() {
-                    self.session.end(player, Reason::Resigned);
+                    self.session.end(player, EndReason::Resigned);
                 }
             }
             Command::Swap => {
@@ -247,7 +247,7 @@ impl PlainGame {
             }
         })?;
         if self.session.left(mover, decision.time).is_some_and(|left| left.is_zero()) {
-            self.session.end(mover, Reason::Time);
+            self.session.end(mover, EndReason::Time);
             return Ok(());
         }
         write!(out, "\n{} plays {}", name(mover), decision.column)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use claimeven_arena::{
-    AgentSpec, Clock, GameRecord, MoveRecord, Participant, PlayerRecord, Reason, ResultRecord,
+    AgentSpec, Clock, EndReason, GameRecord, MoveRecord, Participant, PlayerRecord, ResultRecord,
 };
 use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
 use claimeven_search::Decision;
@@ -28,7 +28,7 @@ pub(crate) struct GameSession {
     undone: Vec<Played>,
     clock: Option<Clock>,
     /// The loser and the reason, if the game ended by resignation, time or forfeit.
-    ended: Option<(Player, Reason)>,
+    ended: Option<(Player, EndReason)>,
     started_at: String,
     seed: u64,
 }
@@ -109,7 +109,7 @@ impl GameSession {
             value: record.value.clone(),
         });
         let ended = match record.result.reason {
-            Reason::Line | Reason::BoardFull | Reason::Unfinished => None,
+            EndReason::Line | EndReason::BoardFull | EndReason::Unfinished => None,
             reason => record.result.winner.map(|winner| {
                 let loser = (1 - winner + record.first_player) % 2;
                 (Player::BOTH[loser], reason)
@@ -226,7 +226,7 @@ impl GameSession {
     }
 
     /// Ends the game by resignation, time or forfeit.
-    pub(crate) fn end(&mut self, loser: Player, reason: Reason) {
+    pub(crate) fn end(&mut self, loser: Player, reason: EndReason) {
         if !self.is_over() {
             self.ended = Some((loser, reason));
         }

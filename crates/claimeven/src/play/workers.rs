@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{AgentSpec, Review, ReviewOptions};
-use claimeven_coach::{Coach, English, Level};
+use claimeven_coach::{Coach, English, TextLevel};
 use claimeven_game::{Game, Player, Setup};
 use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 use claimeven_solver::Unsolvable;
@@ -164,14 +164,14 @@ fn decide(agent: &SharedAgent, spec: &AgentSpec, game: &Game, limits: &Limits) -
 
 fn explain_position(game: &Game, english: &English) -> Result<String, Unsolvable> {
     let explanation = Coach::new().explain(game.position())?;
-    Ok(english.explanation(&explanation, Level::Player))
+    Ok(english.explanation(&explanation, TextLevel::Player))
 }
 
 fn explain_last_move(game: &Game, english: &English) -> Result<String, Unsolvable> {
     let mut game = game.clone();
     let Some(column) = game.undo() else { return explain_position(&game, english) };
     let played = Coach::new().explain_move(game.position(), column)?;
-    Ok(english.played(&played, Level::Player))
+    Ok(english.played(&played, TextLevel::Player))
 }
 
 fn deliver(app: &mut App, request: Request, response: Response) {

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_go_from_orange_over_grey_to_blue() {
+    fn colours_go_from_orange_through_grey_to_blue() {
         assert_eq!(
             [0.0, 0.5, 1.0].map(colour),
             ["rgb(240,140,66)", "rgb(240,241,243)", "rgb(92,164,230)"]

@@ -13,7 +13,7 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph,
 use ratatui::{DefaultTerminal, Frame};
 
 use super::log::gate;
-use super::view::{Goal, Stage, View};
+use super::view::{Stage, StopCondition, View};
 use crate::text::{clock, counted};
 
 /// The terminal while the dashboard is shown; restored on drop.
@@ -286,10 +286,12 @@ fn draw_panel(frame: &mut Frame, panel: &Panel, area: Rect) {
 }
 
 fn left(view: &View) -> String {
-    let left = match view.goal {
-        Goal::None => None,
+    let left = match view.stop_condition {
+        StopCondition::None => None,
         // Nothing can be estimated before the first iteration has finished.
-        Goal::Seconds(seconds) if view.history.is_empty() => Some(Duration::from_secs_f64(seconds)),
+        StopCondition::Seconds(seconds) if view.history.is_empty() => {
+            Some(Duration::from_secs_f64(seconds))
+        }
         _ => view.left_after(view.history.len()),
     };
     let left = left.map(|left| left.saturating_sub(view.current_time()));
@@ -407,7 +409,7 @@ mod tests {
     #[test]
     fn the_dashboard_shows_the_stage_and_the_metrics() {
         let parameters = Parameters::ten_minutes(Setup::STANDARD);
-        let mut view = View::new(Path::new("some/run"), &parameters, Goal::Iterations(20));
+        let mut view = View::new(Path::new("some/run"), &parameters, StopCondition::Iterations(20));
         let empty = screen(&view, 80, 24);
         assert!(empty.contains("solving the exam positions"), "{empty}");
         for iteration in 1..=12 {

@@ -11,7 +11,7 @@ use crate::Failure;
 pub(super) struct View {
     pub(super) folder: PathBuf,
     pub(super) parameters: Parameters,
-    pub(super) goal: Goal,
+    pub(super) stop_condition: StopCondition,
     /// The finished iterations.
     pub(super) history: Vec<Metrics>,
     pub(super) stage: Stage,
@@ -22,7 +22,7 @@ pub(super) struct View {
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Goal {
+pub(super) enum StopCondition {
     Iterations(u64),
     /// Training time, including earlier sessions.
     Seconds(f64),
@@ -30,12 +30,12 @@ pub(super) enum Goal {
     None,
 }
 
-impl Goal {
+impl StopCondition {
     pub(super) fn is_reached(self, state: &RunState) -> bool {
         match self {
-            Goal::Iterations(iterations) => state.iteration >= iterations,
-            Goal::Seconds(seconds) => state.seconds >= seconds,
-            Goal::None => false,
+            StopCondition::Iterations(iterations) => state.iteration >= iterations,
+            StopCondition::Seconds(seconds) => state.seconds >= seconds,
+            StopCondition::None => false,
         }
     }
 }
@@ -63,11 +63,15 @@ pub(super) enum Stage {
 
 impl View {
     /// A run that this process trains.
-    pub(super) fn new(folder: &Path, parameters: &Parameters, goal: Goal) -> View {
+    pub(super) fn new(
+        folder: &Path,
+        parameters: &Parameters,
+        stop_condition: StopCondition,
+    ) -> View {
         View {
             folder: folder.to_owned(),
             parameters: *parameters,
-            goal,
+            stop_condition,
             history: Run::metrics_of(folder).unwrap_or_default(),
             stage: Stage::Preparing { solved: 0, of: parameters.exam.positions },
             start: Instant::now(),
@@ -86,7 +90,7 @@ impl View {
         let age = changed.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
         let now = Instant::now();
         let start = now.checked_sub(age).unwrap_or(now);
-        let mut view = View::new(folder, &parameters, Goal::None);
+        let mut view = View::new(folder, &parameters, StopCondition::None);
         (view.stage, view.history, view.start) = (stage, history, start);
         Ok(view)
     }
@@ -129,9 +133,9 @@ impl View {
     /// The estimated time left after this many iterations.
     pub(super) fn left_after(&self, count: usize) -> Option<Duration> {
         let state = self.history.get(count.checked_sub(1)?)?.state;
-        let seconds = match self.goal {
-            Goal::Seconds(seconds) => seconds - state.seconds,
-            Goal::Iterations(iterations) => {
+        let seconds = match self.stop_condition {
+            StopCondition::Seconds(seconds) => seconds - state.seconds,
+            StopCondition::Iterations(iterations) => {
                 let earlier = self.history[count.saturating_sub(6)..count].first()?.state;
                 let done = (state.iteration - earlier.iteration).max(1) as f64;
                 let each = match state.iteration {
@@ -140,7 +144,7 @@ impl View {
                 };
                 iterations.saturating_sub(state.iteration) as f64 * each
             }
-            Goal::None => return None,
+            StopCondition::None => return None,
         };
         Some(Duration::from_secs_f64(seconds.max(0.0)))
     }

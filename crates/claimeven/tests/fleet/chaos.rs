@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::server::Server;
-use super::{LONG, Process, claimeven, games, output, worker};
+use super::{Process, TIMEOUT, claimeven, games, output, worker};
 
 /// A fleet whose processes can be killed.
 struct Fleet<'a> {
@@ -36,9 +36,9 @@ impl<'a> Fleet<'a> {
 
     /// Runs a command, restarting it when it is killed, until it succeeds, and meanwhile kills at most
     /// `max_kills` times. Returns the number of kills.
-    fn run_under_fire(&mut self, max_kills: u32, line: impl Fn() -> String) -> u32 {
+    fn run_while_killing(&mut self, max_kills: u32, line: impl Fn() -> String) -> u32 {
         let (start, mut kills) = (Instant::now(), 0);
-        let limit = LONG + max_kills * Duration::from_secs(5);
+        let limit = TIMEOUT + max_kills * Duration::from_secs(5);
         let mut coordinator = self.coordinator(&line());
         let mut next = Duration::from_millis(self.random.u64(300..1500));
         let mut last = Instant::now();
@@ -129,8 +129,9 @@ fn tournaments(kills: u32) {
         );
         fs::write(folder.join(format!("{round}.toml")), plan).unwrap();
         output(folder, &format!("arena {round}.toml --journal here-{round}.jsonl --threads 2"));
-        let killed = fleet
-            .run_under_fire(kills, || format!("arena {round}.toml --journal there-{round}.jsonl"));
+        let killed = fleet.run_while_killing(kills, || {
+            format!("arena {round}.toml --journal there-{round}.jsonl")
+        });
         let journal = |place: &str| games(&folder.join(format!("{place}-{round}.jsonl")));
         assert_eq!(journal("there"), journal("here"), "seed {}", fleet.seed);
         killed
@@ -145,7 +146,7 @@ fn books(kills: u32) {
     output(folder, &format!("{book} --out here.book --threads 2"));
     let here = fs::read(folder.join("here.book")).unwrap();
     repeat(&mut fleet, kills, |fleet, round, kills| {
-        let killed = fleet.run_under_fire(kills, || format!("{book} --out there-{round}.book"));
+        let killed = fleet.run_while_killing(kills, || format!("{book} --out there-{round}.book"));
         let there = fs::read(folder.join(format!("there-{round}.book"))).unwrap();
         assert!(there == here, "seed {}", fleet.seed);
         killed
@@ -203,7 +204,7 @@ fn trainings(kills: u32) {
         };
         let [here, there] = ["here", "there"].map(|place| format!("{place}-{round}"));
         output(folder, &train(&here));
-        let killed = fleet.run_under_fire(kills, || train(&there));
+        let killed = fleet.run_while_killing(kills, || train(&there));
         let [here, there] = [here, there].map(|place| files_of_run(&folder.join(place)));
         let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&there), names(&here), "seed {}", fleet.seed);

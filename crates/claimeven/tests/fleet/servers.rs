@@ -10,7 +10,7 @@ use claimeven_server::Config;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use super::LONG;
+use super::TIMEOUT;
 use super::failover::play_game;
 use super::server::Server;
 use super::test_server::postgres_config;
@@ -81,7 +81,7 @@ fn spawn(options: &[String]) -> Child {
         }
         // Its port may be taken for a moment.
         let status = process.wait().unwrap();
-        assert!(start.elapsed() < LONG, "the server does not start: {status}");
+        assert!(start.elapsed() < TIMEOUT, "the server does not start: {status}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
@@ -103,7 +103,7 @@ async fn play(at_once: usize, kills: usize, pauses: Range<u64>) -> Option<Vec<Du
     let mut next_kill = tokio::time::interval(Duration::from_secs(5));
     next_kill.tick().await;
     loop {
-        assert!(start.elapsed() < LONG, "{} games do not end", playing.len());
+        assert!(start.elapsed() < TIMEOUT, "{} games do not end", playing.len());
         tokio::select! {
             ended = playing.next() => match ended {
                 Some(ended) => {

@@ -40,7 +40,7 @@ class AnalysisState {
   readonly shown: Shown = $derived(shownAfter(this.address, this.result?.lines));
   /** The colour to move. */
   readonly toMove: Player | null = $derived(this.result && this.result.to_move !== null ? (((this.result.to_move + this.first) % 2) as Player) : null);
-  readonly winner: Player | null = $derived(this.result?.over && this.result.over.winner !== null ? (((this.result.over.winner + this.first) % 2) as Player) : null);
+  readonly winner: Player | null = $derived(this.result?.outcome && this.result.outcome.winner !== null ? (((this.result.outcome.winner + this.first) % 2) as Player) : null);
 
   private opened = false;
   private cache = new Map<string, Analysis>();
@@ -184,7 +184,7 @@ class AnalysisState {
   private async loadOpinions(signal: AbortSignal): Promise<void> {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     for (const { agent, opinion } of this.opinions) {
-      if (opinion || this.result?.over) continue;
+      if (opinion || this.result?.outcome) continue;
       const update = (found: Partial<AgentOpinion>): void => {
         if (!signal.aborted) this.opinions = this.opinions.map((one) => (one.agent === agent ? { ...one, ...found } : one));
       };

@@ -150,7 +150,7 @@ export function barShare(value: Value | null, cells: number): number {
 /** The part of the bar for a player: all of it for a game that the player has won. */
 export function shareOf(result: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
   if (!result) return 0.5;
-  if (result.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
+  if (result.outcome) return winner === null ? 0.5 : winner === near ? 1 : 0;
   const { value, at_least, at_most } = certainty(result);
   // If only the result is known, the bar shows who wins but not how soon.
   const share = value ? barShare(value, result.setup.cols * result.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;

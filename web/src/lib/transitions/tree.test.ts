@@ -5,11 +5,11 @@ import { countBelow, eventAt, firstOpen, layout, movesTo, neighbour, planOf, ran
 
 const node = (parent: number | null, column?: number, more: Partial<TreeNode> = {}): TreeNode => ({ parent, column, kind: "max", value: "+1", bound: "exact", ...more });
 
-function tree(nodes: TreeNode[], walks: SearchTree["walks"] = []): SearchTree {
+function tree(nodes: TreeNode[], playouts: SearchTree["playouts"] = []): SearchTree {
   const value = { kind: "points" as const, number: 1, text: "+1" };
   return {
-    setup: STANDARD, moves: "44", hidden: 0, nodes, walks, agent: "minimax", column: 4, value, pv: "4", ms: 1,
-    nodes_searched: nodes.length, leaves: 0, cutoffs: 0, table_hits: 0, simulations: walks.length, stopped: false,
+    setup: STANDARD, moves: "44", hidden: 0, nodes, playouts, agent: "minimax", column: 4, value, pv: "4", ms: 1,
+    nodes_searched: nodes.length, leaves: 0, cutoffs: 0, table_hits: 0, simulations: playouts.length, stopped: false,
   };
 }
 
@@ -62,7 +62,7 @@ test("simulations are counted on their way, forwards and backwards", () => {
   expect([...counts.points]).toEqual([2.5, 2.5, 0, 1.5]);
   counts.goTo(1);
   expect([...counts.visits]).toEqual([1, 1, 0, 0]);
-  expect(eventAt(plan, 3)).toMatchObject({ what: "walk", node: 3, result: 0.5 });
+  expect(eventAt(plan, 3)).toMatchObject({ what: "playout", node: 3, result: 0.5 });
 });
 
 /** A random tree whose parents come before their children. */

@@ -32,9 +32,9 @@ export function planOf(tree: SearchTree): Plan {
   const enter = new Int32Array(count);
   const leave = new Int32Array(count);
   const nodes: number[] = [];
-  const simulated = tree.walks.length > 0;
+  const simulated = tree.playouts.length > 0;
   if (simulated) {
-    for (const [step, [node]] of tree.walks.entries()) {
+    for (const [step, [node]] of tree.playouts.entries()) {
       nodes.push(node);
       for (let at: number | null = node; at !== null && enter[at] === 0; at = tree.nodes[at]?.parent ?? null) enter[at] = step + 1;
     }
@@ -120,11 +120,11 @@ export class VisitCounts {
   }
 
   private count(index: number, sign: number): void {
-    const walk = this.plan.tree.walks[index];
-    if (!walk) return;
-    for (let at: number | null = walk[0]; at !== null; at = this.plan.tree.nodes[at]?.parent ?? null) {
+    const playout = this.plan.tree.playouts[index];
+    if (!playout) return;
+    for (let at: number | null = playout[0]; at !== null; at = this.plan.tree.nodes[at]?.parent ?? null) {
       this.visits[at]! += sign;
-      this.points[at]! += sign * walk[1];
+      this.points[at]! += sign * playout[1];
     }
   }
 }
@@ -242,14 +242,14 @@ export function neighbour(plan: Plan, open: ReadonlySet<number>, node: number, w
 export type StepEvent =
   | { what: "begin" }
   | { what: "end" }
-  | { what: "pass" | "enter" | "leaf" | "walk" | "back" | "cut"; node: number; content: TreeNode; soFar: string | null; result?: number };
+  | { what: "pass" | "enter" | "leaf" | "playout" | "back" | "cut"; node: number; content: TreeNode; soFar: string | null; result?: number };
 
 export function eventAt(plan: Plan, step: number): StepEvent {
   if (step <= 0 || plan.length === 0) return { what: "begin" };
   if (step > plan.length) return { what: "end" };
   const node = plan.nodes[step - 1]!;
   const content = plan.tree.nodes[node]!;
-  if (plan.simulated) return { what: "walk", node, content, soFar: null, result: plan.tree.walks[step - 1]![1] };
+  if (plan.simulated) return { what: "playout", node, content, soFar: null, result: plan.tree.playouts[step - 1]![1] };
   const soFar = valueSoFar(plan, node, step);
   if (plan.enter[node] === plan.leave[node]) return { what: "leaf", node, content, soFar };
   if (plan.leave[node] === step) return { what: content.cut ? "cut" : "back", node, content, soFar };

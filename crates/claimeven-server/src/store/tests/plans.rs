@@ -73,7 +73,8 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
         });
     }
     store.create(one.clone()).await?;
-    for end in [None, Some(GameEnd { winner: None, reason: claimeven_arena::Reason::Agreed }), None]
+    for end in
+        [None, Some(GameEnd { winner: None, reason: claimeven_arena::EndReason::Agreed }), None]
     {
         one.version += 1;
         one.end = end;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use claimeven_arena::Reason;
+use claimeven_arena::EndReason;
 use claimeven_game::{Column, Ruleset};
 use fastrand::Rng;
 
@@ -106,7 +106,7 @@ impl Model {
                 store.abandon(i64::MAX).await.unwrap();
                 for game in self.games.iter_mut().filter(|game| game.end.is_none()) {
                     game.version += 1;
-                    game.end = Some(GameEnd { winner: None, reason: Reason::Abandoned });
+                    game.end = Some(GameEnd { winner: None, reason: EndReason::Abandoned });
                 }
                 return;
             }
@@ -118,7 +118,7 @@ impl Model {
             }
             6 => {
                 let winner = [None, Some(0), Some(1)][self.rng.usize(..3)];
-                game.end = Some(GameEnd { winner, reason: Reason::Resigned });
+                game.end = Some(GameEnd { winner, reason: EndReason::Resigned });
             }
             7 => {
                 let stays = self.rng.usize(game.opening..=game.moves.len());
@@ -223,7 +223,7 @@ impl Model {
             for (whose, player, category, name) in seen {
                 add(&mut totals, [whose, category.to_owned(), name], seen_from(player));
             }
-            let owners = visitors.iter().filter(|who| game.is_of(who)).map(Visitor::key);
+            let owners = visitors.iter().filter(|who| game.belongs_to(who)).map(Visitor::key);
             for whose in owners.chain([""]) {
                 for plies in 0..=line.len().min(8) {
                     let start = line.chars().take(plies).collect();
