@@ -158,7 +158,7 @@ async fn begin(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sq
     let begin = if is_sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
     let begin = connection.execute(sqlx::raw_sql(begin));
     match tokio::time::timeout(WRITE_TIMEOUT, begin).await {
-        Ok(begun) => begun.map(drop),
+        Ok(result) => result.map(drop),
         Err(_) => Err(sqlx::Error::PoolTimedOut),
     }
 }
