@@ -728,7 +728,15 @@ impl std::fmt::Display for SearchError {
     }
 }
 
-impl std::error::Error for SearchError {}
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SearchError::Io(error) => error.source(),
+            SearchError::Unsolvable(error) => error.source(),
+            SearchError::False(_) | SearchError::Foreign => None,
+        }
+    }
+}
 
 impl From<io::Error> for SearchError {
     fn from(error: io::Error) -> SearchError {

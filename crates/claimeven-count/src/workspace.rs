@@ -3,6 +3,8 @@
 //! The tables are small enough for a core's cache and are cleared for every profile. So there is no
 //! garbage to collect and nothing for threads to share; results are [stored](Stored) elsewhere.
 
+use claimeven_game::mix_key;
+
 use crate::budget::{Budget, OutOfMemory};
 use crate::node::{LEAF, MAX_NODES, Node, Stored};
 use crate::profile::Ranks;
@@ -486,8 +488,8 @@ fn pair(a: u32, b: u32) -> u64 {
     u64::from(a) << 32 | u64::from(b)
 }
 
-/// Fibonacci hashing.
+/// The place of a key in a table of 2^bits entries.
 #[inline]
 fn slot(key: u64, bits: u32) -> usize {
-    ((key ^ key >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - bits)) as usize
+    (mix_key(key ^ key >> 29) >> (u64::BITS - bits)) as usize
 }
