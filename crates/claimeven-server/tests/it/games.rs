@@ -261,7 +261,7 @@ on_both_databases! {
         let gone = ada.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
         let gone = gone.as_str().unwrap();
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200)["id"], gone);
-        ada.delete(&format!("/api/games/{gone}")).await.expect(200);
+        assert_eq!(ada.delete(&format!("/api/games/{gone}")).await.status, 204);
         let next = ada.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
         assert_ne!(next, gone);
         let game = ada.wait(next.as_str().unwrap(), |game| game["ply"] == 1).await;
