@@ -266,26 +266,63 @@ fn a_coordinators_own_worker_that_was_dismissed_is_replaced() {
 fn a_worker_without_a_server_leaves_within_five_seconds() {
     let Some(mut server) = Server::start() else { return };
     let (fleet, url) = (Fleet::new(), server.url());
-    let worker = fleet.worker(&url, 1);
+    let first = fleet.worker(&url, 1);
     await_workers(&url, 1);
     let nats = fleet.nats(&url).with_check_share(0.0);
     let cancel = AtomicBool::new(false);
-    let work = Hashes::<false> { salt: 12345, test: 1 };
-    let before = COMPUTED[1].load(Ordering::Relaxed);
-    // Short units, so that the worker queues many of the long ones.
-    let sleep = |number| Fault::Sleep(if number < 100 { 1 } else { 20_000 });
+    let work = Hashes::<false> { salt: 12345, test: 4 };
+    // Because the first units are short, the first worker queues the long ones after them. The second
+    // one gets short ones, too, and then those that the first one hands back.
+    let is_long = |number| (100..120).contains(&number);
+    let sleep = |number| Fault::Sleep(if is_long(number) { 20_000 } else { 1 });
     let unit = |number| HashUnit { number, fault: sleep(number) };
     thread::scope(|scope| {
         let run =
-            || nats.run(&work, 0..200, unit, Some(&cancel), |_| Ok(ControlFlow::Continue(())));
+            || nats.run(&work, 0..300, unit, Some(&cancel), |_| Ok(ControlFlow::Continue(())));
         let job = scope.spawn(run);
-        let computed = || COMPUTED[1].load(Ordering::Relaxed) - before;
-        wait_until("a long unit", &fleet, || computed() > 100);
+        let are_waiting = |status: &FleetStatus| status.workers.iter().any(|it| it.waiting >= 10);
+        await_status(&url, are_waiting);
+        let second = fleet.worker(&url, 1);
+        await_status(&url, |status| status.workers.iter().filter(|it| it.done >= 50).count() == 2);
+        first.stop().unwrap();
+        await_status(&url, are_waiting);
         server.kill();
         let started = Instant::now();
-        worker.stop().unwrap();
+        second.stop().unwrap();
         assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
         cancel.store(true, Ordering::Relaxed);
         job.join().unwrap().unwrap();
+    });
+}
+
+/// Servers before 2.9.12 forget to deliver units when other subjects of the stream are purged.
+#[test]
+fn forgotten_units_are_delivered_although_the_workers_are_busy_with_another_job() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _worker = fleet.worker(&url, 1);
+    await_workers(&url, 1);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    let cancel = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 2, 100, |_| Fault::Sleep(50)));
+        wait_until("units", &fleet, || COMPUTED[2].load(Ordering::Relaxed) > 5);
+        // Units of a third job, which the same consumer would deliver after these.
+        let version = env!("CARGO_PKG_VERSION").replace('.', "_");
+        let third = format!("claimeven.units.{version}.any.hashes.third");
+        server.publish(&third, "purged");
+        let purge = json!({ "filter": third }).to_string();
+        server.request("$JS.API.STREAM.PURGE.claimeven-units", &purge);
+        // Keeps the worker busy for minutes.
+        let other = scope.spawn(|| {
+            let work = Hashes::<false> { salt: 12345, test: 3 };
+            let unit = |number| HashUnit { number, fault: Fault::Sleep(200) };
+            nats.run(&work, 0..2000, unit, Some(&cancel), |_| Ok(ControlFlow::Continue(())))
+        });
+        wait_until("the end", &fleet, || job.is_finished());
+        assert!(!other.is_finished());
+        assert_eq!(job.join().unwrap().unwrap().0, expected(100));
+        cancel.store(true, Ordering::Relaxed);
+        other.join().unwrap().unwrap();
     });
 }
