@@ -790,9 +790,9 @@ pub(super) async fn store_job(
 /// Whether the server has a file that it will keep for some time.
 async fn has_fresh_file(bus: &Bus, name: &str) -> bool {
     let Ok(info) = bus.files.info(name).await else { return false };
-    let stored = info.modified.map_or(0, |time| time.unix_timestamp());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    now.as_secs().saturating_sub(stored.max(0) as u64) < DAY.as_secs()
+    let Some(stored) = info.modified.map(SystemTime::from) else { return false };
+    // The clock of the server may be ahead of this one.
+    stored.elapsed().ok().is_none_or(|age| age < DAY)
 }
 
 /// Why collecting ended.

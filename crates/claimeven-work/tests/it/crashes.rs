@@ -190,7 +190,7 @@ fn a_unit_that_was_set_aside_by_mistake_is_done() {
         let set_aside = |number, lost: &[&str]| {
             let unit = serde_json::to_vec(&HashUnit { number, fault: fault.clone() }).unwrap();
             let hash = Sha256::digest(&unit);
-            let digest: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest = format!("{:016x}", u64::from_be_bytes(hash[..8].try_into().unwrap()));
             let head = json!({
                 "unit": number, "digest": digest, "worker": "x", "status": "set-aside", "lost": lost
             });
