@@ -4,7 +4,7 @@
 //!   claimeven.units.VERSION.ARITHMETIC.KIND.JOB   units to compute        work-queue stream
 //!   claimeven.results.JOB                         their results           stream, kept for a week
 //!   claimeven-jobs        JOB                     what its units share    key-value bucket
-//!   claimeven-attempts    JOB.UNIT                starts without an end   key-value bucket
+//!   claimeven-attempts    JOB.MESSAGE             starts without an end   key-value bucket
 //!   claimeven-files       SHA-256                 networks, books         object store
 //!   claimeven.live.…                              heartbeats, notices     not stored
 //! ```
@@ -16,10 +16,12 @@
 //!
 //! Only this module is async.
 
+mod attempts;
 mod bus;
 mod channel;
 mod coordinator;
 mod dispatcher;
+mod isolation;
 mod kinds;
 mod messages;
 mod results;
@@ -33,6 +35,7 @@ use std::time::{Duration, Instant};
 
 pub use channel::{Channel, ChannelMessages};
 pub use dispatcher::Nats;
+pub use isolation::{UnitCommand, run_unit};
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
 pub use status::{FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, watch_fleet};

@@ -191,6 +191,8 @@ pub enum WorkError {
     Broker(String),
     /// These units crashed every worker that tried them.
     SetAside(Vec<(u64, String)>),
+    /// This unit crashed on this machine, where it was computed to check the result of a worker.
+    Panicked(u64, String),
     /// This worker was dismissed because one of its results was wrong.
     Dismissed(String),
 }
@@ -206,6 +208,7 @@ impl fmt::Display for WorkError {
                 let (number, reason) = units.first().expect("at least one unit is set aside");
                 write!(f, "; unit {number}: {reason}")
             }
+            WorkError::Panicked(number, reason) => write!(f, "unit {number}: {reason}"),
             WorkError::Dismissed(reason) => write!(f, "this worker was dismissed: {reason}"),
         }
     }

@@ -3,6 +3,7 @@
 #![cfg(feature = "nats")]
 
 mod it {
+    mod crashes;
     mod fleet;
     mod full_disk;
     mod hash_work;

@@ -1,10 +1,11 @@
 //! `claimeven work`: a worker of a fleet.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use claimeven_work::Worker;
+use claimeven_work::{Worker, run_unit};
 
 use crate::Failure;
 use crate::fleet::{ConnectionArgs, cache, kinds};
@@ -25,8 +26,18 @@ Examples:\n  \
     claimeven work --nats tls://nats.example.org --nats-nkey worker.nk --threads 8 --kinds games,solve")]
 pub(crate) struct Args {
     /// NATS server, or several, separated by commas
-    #[arg(long, value_name = "URL", env = "CLAIMEVEN_NATS", hide_env = true)]
-    nats: String,
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "CLAIMEVEN_NATS",
+        hide_env = true,
+        required_unless_present = "unit"
+    )]
+    nats: Option<String>,
+
+    /// Compute one unit from standard input for a worker
+    #[arg(long, hide = true)]
+    unit: bool,
 
     #[command(flatten)]
     threads: ThreadsArgs,
@@ -44,6 +55,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.unit {
+        return run_unit(&kinds()).map_err(|error| Failure::Other(error.to_string()));
+    }
     let kinds = if args.kinds.is_empty() {
         kinds()
     } else {
@@ -55,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let now = now.map_or_else(|_| String::new(), |now| now.to_string());
         anstream::eprintln!("{now} {message}");
     });
-    let connection = args.connection.connection(&args.nats, log);
+    let connection = args.connection.connection(args.nats.as_deref().unwrap_or_default(), log);
     let cache = args.cache.clone().unwrap_or_else(cache);
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -66,5 +80,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
-    Ok(Worker::new(connection, kinds, args.threads.threads(), cache).run(&stop)?)
+    let mut worker = Worker::new(connection, kinds, args.threads.threads(), cache);
+    if let Ok(program) = std::env::current_exe() {
+        worker = worker.with_unit_command(Arc::new(move || {
+            let mut command = Command::new(&program);
+            command.args(["work", "--unit"]);
+            command
+        }));
+    }
+    Ok(worker.run(&stop)?)
 }

@@ -13,7 +13,7 @@ mod servers;
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the tests of the server")]
 mod test_server;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -45,6 +45,13 @@ impl Process {
         Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
+    /// Appends what the process logs to a file.
+    fn start_with_log(folder: &Path, line: &str, log: &str) -> Process {
+        let log = File::options().create(true).append(true).open(folder.join(log)).unwrap();
+        let mut command = claimeven(folder, line);
+        Process(command.stdout(Stdio::null()).stderr(log).spawn().unwrap())
+    }
+
     fn kill(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -68,10 +75,14 @@ impl Drop for Process {
     }
 }
 
-fn worker(folder: &Path, server: &Server) -> Process {
+fn worker_line(folder: &Path, server: &Server) -> String {
     let cache = folder.join("cache");
     let (url, cache) = (server.url(), cache.display());
-    Process::start(folder, &format!("work --nats {url} --threads 1 --cache {cache} --ack-wait 2"))
+    format!("work --nats {url} --threads 1 --cache {cache} --ack-wait 2")
+}
+
+fn worker(folder: &Path, server: &Server) -> Process {
+    Process::start(folder, &worker_line(folder, server))
 }
 
 fn output(folder: &Path, line: &str) -> String {

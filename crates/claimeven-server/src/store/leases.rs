@@ -15,6 +15,14 @@ pub(crate) const SERVER_LIFETIME: Duration = Duration::from_secs(8);
 /// Milliseconds since 1970 by the clock of the database.
 const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
+/// The condition that a registration is valid. One that ends later than a heartbeat could have made it
+/// end was made before the clock of the database was set back, and its server may have died since. Steps
+/// back by less than a lifetime are tolerated, because they would end all registrations.
+fn is_valid() -> String {
+    let longest = 2 * SERVER_LIFETIME.as_millis();
+    format!("servers.expires > {NOW} AND servers.expires <= {NOW} + {longest}")
+}
+
 /// A change to the table of servers or to that of leases.
 #[derive(Clone, Debug)]
 pub(super) enum LeaseChange {
@@ -74,7 +82,7 @@ impl Store {
 
     /// The names of the running servers.
     pub(crate) async fn servers(&self) -> Result<Vec<String>, StoreError> {
-        let sql = format!("SELECT id FROM servers WHERE expires > {NOW} ORDER BY id");
+        let sql = format!("SELECT id FROM servers WHERE {} ORDER BY id", is_valid());
         let rows = self.fetch(sqlx::query(AssertSqlSafe(sql))).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
@@ -101,9 +109,8 @@ const ALONE: u64 = 2;
 
 /// The condition that a server is running.
 pub(super) fn is_alive(server: &str) -> String {
-    format!(
-        "EXISTS (SELECT 1 FROM servers WHERE servers.id = {server} AND servers.expires > {NOW})"
-    )
+    let is_valid = is_valid();
+    format!("EXISTS (SELECT 1 FROM servers WHERE servers.id = {server} AND {is_valid})")
 }
 
 pub(super) async fn apply(
@@ -116,8 +123,9 @@ pub(super) async fn apply(
         }
         LeaseChange::Heartbeat { server, signing_key } => {
             let lifetime = SERVER_LIFETIME.as_millis();
+            let is_valid = is_valid();
             let sql = format!(
-                "UPDATE servers SET expires = {NOW} + {lifetime} WHERE id = $1 AND expires > {NOW}"
+                "UPDATE servers SET expires = {NOW} + {lifetime} WHERE id = $1 AND {is_valid}"
             );
             let extended = execute(connection, sql, &[server]).await?;
             if extended == 0 {
@@ -150,7 +158,7 @@ async fn register(
     // One at a time, so that only the first of several that start together restarts the clocks.
     execute(connection, "LOCK TABLE servers IN EXCLUSIVE MODE".to_owned(), &[]).await?;
     // Expired servers, and this one if its registration had expired.
-    let sql = format!("DELETE FROM servers WHERE expires <= {NOW} OR id = $1");
+    let sql = format!("DELETE FROM servers WHERE NOT ({}) OR id = $1", is_valid());
     execute(connection, sql, &[server]).await?;
     let others = sqlx::query("SELECT signing_key FROM servers").fetch_all(&mut *connection).await?;
     for other in &others {

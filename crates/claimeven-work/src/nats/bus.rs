@@ -31,7 +31,7 @@ use crate::work::WorkError;
 
 const UNITS: &str = "claimeven-units";
 const RESULTS: &str = "claimeven-results";
-const DAY: Duration = Duration::from_hours(24);
+pub(crate) const DAY: Duration = Duration::from_hours(24);
 
 /// The subject of heartbeats of workers, with their id.
 pub(crate) const LIVE_WORKERS: &str = "claimeven.live.worker";
@@ -307,7 +307,27 @@ impl Bus {
         while removing.next().await.is_some() {}
     }
 
-    /// Removes the consumer of a kind. Workers recreate it and get all remaining units.
+    /// Forgets the starts of a job's units.
+    pub(crate) async fn remove_attempts(&self, job: &str) -> Result<(), WorkError> {
+        let keys = format!("{}{job}.>", self.attempts.prefix);
+        self.attempts.stream.purge().filter(keys).await.map_err(broker_error)?;
+        Ok(())
+    }
+
+    /// Whether that consumer has forgotten units: it knows fewer than the stream has.
+    pub(crate) async fn has_forgotten_units(
+        &self,
+        connection: &Connection,
+        arithmetic: &str,
+        kind: &str,
+    ) -> Result<bool, WorkError> {
+        let name = consumer_name(connection, arithmetic, kind);
+        let info = self.units.consumer_info(name).await.map_err(broker_error)?;
+        let known = info.num_pending + info.num_ack_pending as u64;
+        Ok(count(&self.units, &info.config.filter_subject).await? > known)
+    }
+
+    /// Removes that consumer. Workers recreate it and get all remaining units.
     pub(crate) async fn remove_consumer(
         &self,
         connection: &Connection,

@@ -1,12 +1,12 @@
 //! A coordinator: publishes the units of a job and collects their results.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as std_mpsc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_nats::Subscriber;
 use async_nats::jetstream::message::PublishMessage;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
 use super::bus::{
-    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker_error, count,
+    ANY, Bus, DAY, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker_error, count,
     results_subject, store_error, units_subject,
 };
 use super::dispatcher::{Nats, OwnWorker};
@@ -79,7 +79,6 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     cancel: Option<&'a AtomicBool>,
     judge: Judge<W>,
     own_worker: &'a OwnWorker,
-    own_worker_runs: bool,
 
     results: Results,
     /// Whether earlier results are still being read. Until then, no unit is published.
@@ -100,7 +99,7 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     /// Units whose result has been confirmed.
     confirmed: HashSet<u64>,
     dismissed: HashMap<String, String>,
-    set_aside: Vec<(u64, String)>,
+    set_aside: BTreeMap<u64, String>,
     repeated: u64,
     checked: u64,
 
@@ -111,6 +110,8 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     last_result: Instant,
     /// The last time at which a worker was busy or there was no worker.
     last_busy: Instant,
+    /// The last time at which the server would deliver all units that it has.
+    last_complete: Instant,
     rate: Rate,
 }
 
@@ -181,7 +182,6 @@ where
             cancel,
             judge,
             own_worker,
-            own_worker_runs: false,
             results,
             catching_up: false,
             remaining: BTreeSet::new(),
@@ -195,7 +195,7 @@ where
             disputes: HashMap::new(),
             confirmed: HashSet::new(),
             dismissed: HashMap::new(),
-            set_aside: Vec::new(),
+            set_aside: BTreeMap::new(),
             repeated: 0,
             checked: 0,
             workers: HashMap::new(),
@@ -203,6 +203,7 @@ where
             time_without_workers: Duration::ZERO,
             last_result: now,
             last_busy: now,
+            last_complete: now,
             rate: Rate::default(),
         }
     }
@@ -219,8 +220,7 @@ where
         if self.set_aside.is_empty() {
             return Ok(());
         }
-        self.set_aside.sort();
-        Err(WorkError::SetAside(std::mem::take(&mut self.set_aside)).into())
+        Err(WorkError::SetAside(std::mem::take(&mut self.set_aside).into_iter().collect()).into())
     }
 
     async fn collect(&mut self) -> Result<End, W::Error> {
@@ -379,7 +379,10 @@ where
             self.on_check(&header, body).await?;
             return Ok(ControlFlow::Continue(()));
         }
-        if !self.remaining.contains(&number) || self.disputes.contains_key(&number) {
+        // A worker that was only cut off may still finish a unit that has been set aside.
+        let is_needed = self.remaining.contains(&number)
+            || (header.status == Status::Done && self.set_aside.contains_key(&number));
+        if !is_needed || self.disputes.contains_key(&number) {
             self.repeated += 1;
             return Ok(ControlFlow::Continue(()));
         }
@@ -408,10 +411,16 @@ where
                 self.dispute(number, Dispute::Failure { worker: header.worker, reason });
                 Ok(ControlFlow::Continue(()))
             }
+            Status::SetAside if self.suitable_workers().any(|it| header.lost.contains(&it.id)) => {
+                // The unit did not crash it.
+                self.outstanding.remove(&number);
+                self.next = self.next.min(number);
+                Ok(ControlFlow::Continue(()))
+            }
             Status::SetAside => {
                 let reason = String::from_utf8_lossy(body).into_owned();
                 self.nats.connection.log(format!("unit {number} is set aside: {reason}"));
-                self.set_aside.push((number, reason));
+                self.set_aside.insert(number, reason);
                 self.remaining.remove(&number);
                 self.outstanding.remove(&number);
                 Ok(ControlFlow::Continue(()))
@@ -428,6 +437,7 @@ where
 
     fn accept(&mut self, number: u64, output: W::Output) -> Result<ControlFlow<()>, W::Error> {
         self.remaining.remove(&number);
+        self.set_aside.remove(&number);
         self.outstanding.remove(&number);
         (self.take)(DispatchEvent::Output(number, output))
     }
@@ -607,10 +617,9 @@ where
         self.last_busy = Instant::now();
         let patience = if self.workers.is_empty() { FIRST_WORKER_WAIT } else { NEXT_WORKER_WAIT };
         self.time_without_workers += TICK;
-        if self.own_worker_runs || self.time_without_workers < patience {
+        if self.own_worker.is_running() || self.time_without_workers < patience {
             return;
         }
-        self.own_worker_runs = true;
         let Nats { connection, arithmetic, threads, cache, .. } = self.nats;
         let (kind, version) = (W::KIND, &connection.version);
         connection.log(format!(
@@ -646,16 +655,21 @@ where
     }
 
     /// After a crash, a server may have units that it never delivers. Removing the consumer makes
-    /// it deliver them all.
+    /// it deliver them all, also those that are being computed. So that is done only if no worker is
+    /// busy or, because they may be busy with other jobs, if the consumer has forgotten units.
     async fn reset_stuck_units(&mut self) {
-        let idle = self.last_busy.max(self.last_result).elapsed();
+        let connection = &self.nats.connection;
+        let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);
+        let forgotten = self.bus.has_forgotten_units(connection, arithmetic, W::KIND).await;
+        if !forgotten.unwrap_or(false) {
+            self.last_complete = Instant::now();
+        }
+        let idle = self.last_busy.min(self.last_complete).max(self.last_result).elapsed();
         if idle < MAX_IDLE.max(2 * self.nats.connection.ack_wait) {
             return;
         }
-        self.last_busy = Instant::now();
-        let connection = &self.nats.connection;
+        (self.last_busy, self.last_complete) = (Instant::now(), Instant::now());
         connection.log("the NATS server does not deliver its units; resetting its consumer");
-        let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);
         if let Err(error) = self.bus.remove_consumer(connection, arithmetic, W::KIND).await {
             self.warn(format!("{error}; trying again"));
         }
@@ -697,7 +711,7 @@ where
             outstanding: self.outstanding.len() as u64,
             repeated: self.repeated,
             checked: self.checked,
-            set_aside: self.set_aside.clone(),
+            set_aside: self.set_aside.clone().into_iter().collect(),
             dismissed: self.dismissed.clone().into_iter().collect(),
             rate: self.rate.update(done),
         };
@@ -730,6 +744,7 @@ where
             if let Ok(left) = left {
                 let _ = timeout(LEAVE_TIMEOUT, self.wait_until_left(left)).await;
             }
+            let _ = self.bus.remove_attempts(&self.id).await;
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
         }
         let _ = self.bus.client.flush().await;
@@ -764,13 +779,21 @@ pub(super) async fn store_job(
 ) -> Result<(), WorkError> {
     for file in &job.files {
         let name = hash(&file.content);
-        if bus.files.info(&name).await.is_err() {
+        if !has_fresh_file(bus, &name).await {
             bus.files.put(name.as_str(), &mut &file.content[..]).await.map_err(broker_error)?;
         }
     }
     let bytes = serde_json::to_vec(record).expect("records are plain data");
     bus.jobs.put(id, bytes.into()).await.map_err(broker_error)?;
     Ok(())
+}
+
+/// Whether the server has a file that it will keep for some time.
+async fn has_fresh_file(bus: &Bus, name: &str) -> bool {
+    let Ok(info) = bus.files.info(name).await else { return false };
+    let Some(stored) = info.modified.map(SystemTime::from) else { return false };
+    // The clock of the server may be ahead of this one.
+    stored.elapsed().ok().is_none_or(|age| age < DAY)
 }
 
 /// Why collecting ended.

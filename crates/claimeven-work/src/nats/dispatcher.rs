@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as std_mpsc;
@@ -17,7 +18,7 @@ use tokio::time::sleep;
 use super::bus::{Bus, Retry, broker_error, connect, wait_until_set};
 use super::coordinator::{Caller, Coordinator, Judge, Verdict, store_job};
 use super::messages::JobRecord;
-use super::worker::Worker;
+use super::worker::{Worker, panic_text};
 use super::{Connection, Warnings, host_name, random_text};
 use crate::work::{DispatchEvent, Dispatcher, Job, Work, WorkError};
 
@@ -261,6 +262,12 @@ impl OwnWorker {
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
     }
 
+    /// Whether it has been started and has not ended, for example because it was dismissed.
+    pub(super) fn is_running(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -279,8 +286,14 @@ fn judge<W: Work>(
 ) {
     let mut thread = None;
     while let Ok((number, unit)) = requests.recv() {
-        let thread = thread.get_or_insert_with(|| work.thread());
-        let output = work.compute(thread, &unit, stop);
+        let computed = panic::catch_unwind(AssertUnwindSafe(|| {
+            let thread = thread.get_or_insert_with(|| work.thread());
+            work.compute(thread, &unit, stop)
+        }));
+        let output = computed.unwrap_or_else(|panic| {
+            thread = None;
+            Err(WorkError::Panicked(number, panic_text(&*panic)).into())
+        });
         if verdicts.send(Verdict { number, output }).is_err() {
             return;
         }

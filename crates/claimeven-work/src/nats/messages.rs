@@ -30,6 +30,9 @@ pub(crate) struct ResultHeader {
     pub(crate) status: Status,
     #[serde(default)]
     pub(crate) is_check: bool,
+    /// If the unit was set aside without an error, the workers that were lost with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +41,7 @@ pub(crate) enum Status {
     Done,
     /// The worker reports that the unit cannot be computed.
     Failed,
-    /// The unit has crashed too many workers.
+    /// The unit has crashed too often.
     SetAside,
 }
 

@@ -74,10 +74,15 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
         if pending == 0 && sender.send(Received { pending, result: None }).await.is_err() {
             return;
         }
-        let Ok(mut messages) = message_stream(&consumer).await else { continue };
+        let Ok(mut messages) = message_stream(&consumer).await else {
+            sleep(Duration::from_millis(300)).await;
+            continue;
+        };
+        let mut is_empty = true;
         // After a timeout, a new consumer is created: when the results of another job are removed,
         // servers before 2.9.12 may stop delivering these.
         while let Ok(Some(Ok(message))) = timeout(READ_TIMEOUT, messages.next()).await {
+            is_empty = false;
             let Ok(info) = message.info() else { continue };
             let (sequence, pending) = (info.stream_sequence, info.pending);
             let result = unframe::<ResultHeader>(&message.payload).filter(|_| sequence > last);
@@ -88,6 +93,11 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
             }
         }
         drop(messages);
+        // The server has counted results that it does not deliver, for example because they were
+        // removed meanwhile. Those that arrive later are not too late.
+        if is_empty && sender.send(Received { pending: 0, result: None }).await.is_err() {
+            return;
+        }
         let _ = bus.results.delete_consumer(&consumer.cached_info().name).await;
     }
 }

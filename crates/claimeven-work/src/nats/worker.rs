@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -12,17 +13,19 @@ use async_nats::Client;
 use async_nats::connection::State;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::message::Acker;
+use async_nats::jetstream::object_store::GetErrorKind;
 use futures_util::StreamExt;
-use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, RwLock};
 use tokio::time::{sleep, timeout};
 
+use super::attempts::{self, Place};
 use super::bus::{
     ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect,
     wait_until_set,
 };
+use super::isolation::{self, UnitCommand};
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHeader, Status, UnitHeader, WorkerStatus, frame, hash,
@@ -31,14 +34,14 @@ use super::messages::{
 use super::{Connection, Warnings, process_name, random, random_text};
 use crate::work::{Files, WorkError};
 
-/// A unit that has been started this often without finishing is set aside.
-const MAX_STARTS: usize = 3;
 /// How long running units may continue after the stop.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// How long leaving may take after the grace period.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Jobs, and the tables of their threads, are dropped after this time without a unit.
 const JOB_IDLE_TIME: Duration = Duration::from_mins(1);
+/// When the server delivers a unit again that could not be started.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// A worker queues units for about this much time, so that its threads never wait.
 const QUEUE_TIME: Duration = Duration::from_millis(50);
 
@@ -62,12 +65,19 @@ pub struct Worker {
     kinds: Kinds,
     threads: usize,
     cache: PathBuf,
+    unit_command: Option<UnitCommand>,
 }
 
 impl Worker {
     /// A worker that does these kinds of work. Files of jobs are kept in the folder `cache`.
     pub fn new(connection: Connection, kinds: Kinds, threads: usize, cache: PathBuf) -> Worker {
-        Worker { connection, kinds, threads: threads.max(1), cache }
+        Worker { connection, kinds, threads: threads.max(1), cache, unit_command: None }
+    }
+
+    /// Sets the command for units that may crash their process, because another worker was lost
+    /// with them. Without it, they are computed like all others.
+    pub fn with_unit_command(self, command: UnitCommand) -> Worker {
+        Worker { unit_command: Some(command), ..self }
     }
 
     /// Runs until the flag is set or the worker is dismissed, despite lost connections and restarts
@@ -86,7 +96,8 @@ impl Worker {
         let id = process_name();
         let client = connect(&self.connection, &id, Retry::Forever).await?;
         let (finished, mut results) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(id, self.clone(), finished));
+        let (starting, to_start) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared::new(id, self.clone(), starting, finished));
         let mut bus = None;
         while bus.is_none() && !stop.load(Ordering::Relaxed) {
             tokio::select! {
@@ -120,6 +131,7 @@ impl Worker {
                 tokio::spawn(pull(Arc::clone(&shared), bus.clone(), arithmetic.to_owned(), kind));
             }
         }
+        tokio::spawn(record_starts(Arc::clone(&shared), bus.clone(), to_start));
         tokio::spawn(keep_alive(Arc::clone(&shared)));
         tokio::spawn(listen(Arc::clone(&shared), bus.clone()));
         tokio::spawn(send_heartbeats(Arc::clone(&shared), bus.clone()));
@@ -138,8 +150,8 @@ impl Worker {
 }
 
 /// What the tasks and threads of a worker share.
-struct Shared {
-    id: String,
+pub(super) struct Shared {
+    pub(super) id: String,
     worker: Worker,
     /// Units that wait for a thread.
     queue: Mutex<VecDeque<Unit>>,
@@ -152,6 +164,7 @@ struct Shared {
     jobs: Mutex<HashMap<String, Arc<OpenJob>>>,
     /// Whether the jobs that are open or being opened have ended.
     ends: Mutex<HashMap<String, Arc<AtomicBool>>>,
+    starting: UnboundedSender<Starting>,
     finished: UnboundedSender<Finished>,
     is_leaving: AtomicBool,
     is_dismissed: AtomicBool,
@@ -166,8 +179,10 @@ struct Shared {
 }
 
 /// A job that the worker has opened.
-struct OpenJob {
-    id: String,
+pub(super) struct OpenJob {
+    pub(super) id: String,
+    record: JobRecord,
+    files: Files,
     work: Arc<dyn OpenWork>,
     /// Cancels its running units.
     cancel: Arc<AtomicBool>,
@@ -178,16 +193,23 @@ struct OpenJob {
 }
 
 /// A unit that the worker has pulled.
-struct Unit {
-    key: u64,
-    job: Arc<OpenJob>,
-    header: UnitHeader,
+pub(super) struct Unit {
+    pub(super) key: u64,
+    pub(super) job: Arc<OpenJob>,
+    pub(super) header: UnitHeader,
     body: Vec<u8>,
-    acker: Arc<Acker>,
+    pub(super) acker: Arc<Acker>,
     /// How often the server has delivered it, including this time.
-    delivered: i64,
+    pub(super) delivered: i64,
     /// The sequence number of its message in the stream.
-    sequence: u64,
+    pub(super) sequence: u64,
+}
+
+/// A unit whose start is to be recorded before a thread computes it.
+struct Starting {
+    unit: Unit,
+    /// Gets the unit back, unless it is not to be computed.
+    recorded: std_mpsc::Sender<(Unit, Place)>,
 }
 
 struct Finished {
@@ -195,28 +217,21 @@ struct Finished {
     outcome: Outcome,
 }
 
-enum Outcome {
+pub(super) enum Outcome {
     Done(Vec<u8>),
     Failed(String),
-    Panicked(String),
+    /// It has panicked, or its own process has crashed.
+    Crashed(String),
     Cancelled,
 }
 
-/// The starts of a unit that have not finished so far.
-#[derive(Default, Serialize, Deserialize)]
-struct Attempts {
-    starts: Vec<Start>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Start {
-    worker: String,
-    /// The panic message, unless the process crashed.
-    error: Option<String>,
-}
-
 impl Shared {
-    fn new(id: String, worker: Worker, finished: UnboundedSender<Finished>) -> Shared {
+    fn new(
+        id: String,
+        worker: Worker,
+        starting: UnboundedSender<Starting>,
+        finished: UnboundedSender<Finished>,
+    ) -> Shared {
         Shared {
             id,
             worker,
@@ -227,6 +242,7 @@ impl Shared {
             next_key: AtomicU64::new(0),
             jobs: Mutex::default(),
             ends: Mutex::default(),
+            starting,
             finished,
             is_leaving: AtomicBool::new(false),
             is_dismissed: AtomicBool::new(false),
@@ -242,33 +258,19 @@ impl Shared {
 
     /// Computes units on this thread until the worker leaves.
     fn compute(&self) {
-        let mut thread: Option<(String, Box<dyn Compute>)> = None;
-        loop {
-            let Some(unit) = self.next_unit(&mut thread) else { return };
+        let mut thread = None;
+        while let Some(unit) = self.next_unit(&mut thread) {
+            let Some((unit, place)) = self.start(unit) else { continue };
             self.running.fetch_add(1, Ordering::Relaxed);
             let started = Instant::now();
-            let computed = panic::catch_unwind(AssertUnwindSafe(|| {
-                if thread.as_ref().is_none_or(|(job, _)| *job != unit.job.id) {
-                    // Drop the old tables before making new ones.
-                    thread = None;
-                    thread = Some((unit.job.id.clone(), unit.job.work.thread()));
-                }
-                let (_, compute) = thread.as_mut().expect("it has just been made");
-                compute.compute(&unit.body, &unit.job.cancel)
-            }));
-            self.running.fetch_sub(1, Ordering::Relaxed);
-            let outcome = match computed {
-                Ok(Ok(Some(output))) => {
-                    self.record_time(started.elapsed());
-                    Outcome::Done(output)
-                }
-                Ok(Ok(None)) => Outcome::Cancelled,
-                Ok(Err(reason)) => Outcome::Failed(reason),
-                Err(panic) => {
-                    thread = None;
-                    Outcome::Panicked(panic_text(&*panic))
-                }
+            let outcome = match place {
+                Place::Thread => compute_here(&unit, &mut thread),
+                Place::Process => self.compute_isolated(&unit, &mut thread),
             };
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            if place == Place::Thread && matches!(outcome, Outcome::Done(_)) {
+                self.record_time(started.elapsed());
+            }
             // The receiver is dropped once the worker has left.
             if self.finished.send(Finished { unit, outcome }).is_err() {
                 return;
@@ -276,8 +278,30 @@ impl Shared {
         }
     }
 
+    /// Records the start of a unit that has been delivered before; `None` if it is not to be
+    /// computed. First deliveries are not recorded, because that would take longer than many units.
+    fn start(&self, unit: Unit) -> Option<(Unit, Place)> {
+        if unit.delivered <= 1 {
+            return Some((unit, Place::Thread));
+        }
+        let (recorded, answer) = std_mpsc::channel();
+        self.starting.send(Starting { unit, recorded }).ok()?;
+        answer.recv().ok()
+    }
+
+    /// Computes a unit in a process of its own, if possible.
+    fn compute_isolated(&self, unit: &Unit, thread: &mut Option<ThreadState>) -> Outcome {
+        let Some(command) = &self.worker.unit_command else { return compute_here(unit, thread) };
+        let (number, OpenJob { id, record, files, cancel, .. }) = (unit.header.unit, &*unit.job);
+        self.log(format!("unit {number} of job {id} was lost with a worker: using a new process"));
+        isolation::compute(command, record, files, &unit.body, cancel).unwrap_or_else(|error| {
+            self.log(format!("cannot start the process: {error}"));
+            compute_here(unit, thread)
+        })
+    }
+
     /// The next unit; `None` once the worker leaves.
-    fn next_unit(&self, thread: &mut Option<(String, Box<dyn Compute>)>) -> Option<Unit> {
+    fn next_unit(&self, thread: &mut Option<ThreadState>) -> Option<Unit> {
         let mut queue = lock(&self.queue);
         loop {
             if self.is_leaving.load(Ordering::Relaxed) {
@@ -316,7 +340,7 @@ impl Shared {
         self.capacity().saturating_sub(lock(&self.held).len())
     }
 
-    fn release(&self, key: u64) {
+    pub(super) fn release(&self, key: u64) {
         lock(&self.held).remove(&key);
         self.released.notify_waiters();
     }
@@ -369,11 +393,36 @@ impl Shared {
     }
 }
 
+/// The state of a thread, and the job that it belongs to.
+type ThreadState = (String, Box<dyn Compute>);
+
+/// Computes a unit on this thread.
+fn compute_here(unit: &Unit, thread: &mut Option<ThreadState>) -> Outcome {
+    let computed = panic::catch_unwind(AssertUnwindSafe(|| {
+        if thread.as_ref().is_none_or(|(job, _)| *job != unit.job.id) {
+            // Drop the old tables before making new ones.
+            *thread = None;
+            *thread = Some((unit.job.id.clone(), unit.job.work.thread()));
+        }
+        let (_, compute) = thread.as_mut().expect("it has just been made");
+        compute.compute(&unit.body, &unit.job.cancel)
+    }));
+    match computed {
+        Ok(Ok(Some(output))) => Outcome::Done(output),
+        Ok(Ok(None)) => Outcome::Cancelled,
+        Ok(Err(reason)) => Outcome::Failed(reason),
+        Err(panic) => {
+            *thread = None;
+            Outcome::Crashed(panic_text(&*panic))
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("panic: {}", text.unwrap_or("no message"))
@@ -408,11 +457,8 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 let _ = timeout(Duration::from_millis(20), shared.released.notified()).await;
                 continue;
             }
-            let batch = consumer
-                .batch()
-                .max_messages(room.min(256))
-                .expires(Duration::from_secs(5))
-                .heartbeat(Duration::from_secs(2));
+            let batch =
+                consumer.batch().max_messages(room.min(256)).expires(Duration::from_secs(5));
             let Ok(mut messages) = batch.messages().await else { break };
             let (mut is_lost, mut is_empty) = (false, true);
             let (started, connects) = (Instant::now(), bus.connects());
@@ -481,14 +527,17 @@ async fn receive(
     let job = match open_job(shared, bus, id).await {
         Ok(Some(job)) => job,
         Ok(None) => {
-            // The job has ended.
+            // The job has ended, or the server has lost it or one of its files. A replica of the
+            // server may also lag behind. Once no unit is left, the coordinator of a job that has
+            // not ended stores everything again.
+            let answer = if delivered > 1 { AckKind::Term } else { AckKind::Nak(Some(RETRY)) };
             shared.release(key);
-            let _ = acker.ack_with(AckKind::Term).await;
+            let _ = acker.ack_with(answer).await;
             return;
         }
         Err(OpenError::Broker) => {
             shared.release(key);
-            let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
+            let _ = acker.ack_with(AckKind::Nak(Some(RETRY))).await;
             return;
         }
         Err(OpenError::Job(reason)) => {
@@ -499,11 +548,12 @@ async fn receive(
                 worker: shared.id.clone(),
                 status: Status::Failed,
                 is_check: header.check_of.is_some(),
+                lost: Vec::new(),
             };
             let stored = bus.store_result(id, frame(&failed, reason.as_bytes()), None).await;
             let answer = match stored {
                 Ok(()) => AckKind::Ack,
-                Err(_) => AckKind::Nak(Some(Duration::from_secs(1))),
+                Err(_) => AckKind::Nak(Some(RETRY)),
             };
             shared.release(key);
             let _ = acker.ack_with(answer).await;
@@ -511,17 +561,7 @@ async fn receive(
         }
     };
     let unit = Unit { key, job, header, body: body.to_vec(), acker, delivered, sequence };
-    if delivered > 1 && !record_start(shared, bus, &unit).await {
-        return;
-    }
-    let mut queue = lock(&shared.queue);
-    if unit.delivered > 1 {
-        // Its start has been recorded, so it comes first.
-        queue.push_front(unit);
-    } else {
-        queue.push_back(unit);
-    }
-    drop(queue);
+    lock(&shared.queue).push_back(unit);
     shared.ready.notify_one();
 }
 
@@ -532,7 +572,7 @@ enum OpenError {
     Job(String),
 }
 
-/// Finds or opens a job; `None` if it has ended.
+/// Finds or opens a job; `None` if it or one of its files is not on the server.
 async fn open_job(
     shared: &Arc<Shared>,
     bus: &Bus,
@@ -551,13 +591,17 @@ async fn open_job(
         .map_err(|error| OpenError::Job(format!("invalid record: {error}")))?;
     let mut files = Files::new();
     for (name, hash) in &record.files {
-        let path = fetch_file(bus, &shared.worker.cache, hash).await?;
+        let Some(path) = fetch_file(bus, &shared.worker.cache, hash).await? else {
+            shared.warn(&bus.client, format!("job {id}: file {hash} is not on the server"));
+            return Ok(None);
+        };
         files.insert(name.clone(), path);
     }
     shared.log(format!("job {id}: {}", record.title));
     let kinds = shared.worker.kinds.clone();
-    let opened =
-        tokio::task::spawn_blocking(move || kinds.open(&record.kind, record.parameters, &files));
+    let (kind, parameters, of_job) =
+        (record.kind.clone(), record.parameters.clone(), files.clone());
+    let opened = tokio::task::spawn_blocking(move || kinds.open(&kind, parameters, &of_job));
     let work = opened.await.map_err(|_| OpenError::Job("panic while opening it".to_owned()))?;
     let work = work.map_err(OpenError::Job)?;
     if has_ended.load(Ordering::Relaxed) {
@@ -565,6 +609,8 @@ async fn open_job(
     }
     let job = Arc::new(OpenJob {
         id: id.to_owned(),
+        record,
+        files,
         work,
         cancel: Arc::default(),
         has_ended,
@@ -575,14 +621,19 @@ async fn open_job(
     Ok(Some(Arc::clone(lock(&shared.jobs).entry(id.to_owned()).or_insert(job))))
 }
 
-/// The path of a file in the cache, to which it is downloaded if necessary.
-async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, OpenError> {
+/// The path of a file in the cache, to which it is downloaded if necessary; `None` if it is not on
+/// the server.
+async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<Option<PathBuf>, OpenError> {
     let path = cache.join(expected);
     let is_whole = |bytes: &[u8]| hash(bytes) == expected;
     if fs::read(&path).is_ok_and(|bytes| is_whole(&bytes)) {
-        return Ok(path);
+        return Ok(Some(path));
     }
-    let mut object = bus.files.get(expected).await.map_err(|_| OpenError::Broker)?;
+    let mut object = match bus.files.get(expected).await {
+        Ok(object) => object,
+        Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
+        Err(_) => return Err(OpenError::Broker),
+    };
     let mut bytes = Vec::new();
     object.read_to_end(&mut bytes).await.map_err(|_| OpenError::Broker)?;
     if !is_whole(&bytes) {
@@ -593,56 +644,23 @@ async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, 
     // Workers on one machine may share the folder.
     let new = cache.join(format!("{expected}.{}", random_text()));
     fs::write(&new, &bytes).and_then(|()| fs::rename(&new, &path)).map_err(failed)?;
-    Ok(path)
+    Ok(Some(path))
 }
 
-fn attempts_key(unit: &Unit) -> String {
-    format!("{}.{}", unit.job.id, unit.header.unit)
-}
-
-/// Records that a unit which another worker has not finished is started again. A unit that has been
-/// started too often is set aside. Returns whether the unit is to be computed.
-async fn record_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
-    let key = attempts_key(unit);
-    let Ok(known) = bus.attempts.get(&key).await else {
-        hand_back(shared, unit, Duration::from_secs(1)).await;
-        return false;
-    };
-    let mut attempts: Attempts =
-        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    if attempts.starts.len() >= MAX_STARTS {
-        let error = attempts.starts.iter().rev().find_map(|start| start.error.clone());
-        let error = error.unwrap_or_else(|| "the process crashed".to_owned());
-        let workers: Vec<&str> =
-            attempts.starts.iter().map(|start| start.worker.as_str()).collect();
-        let reason = format!("{error} (workers {})", workers.join(", "));
-        let header = ResultHeader {
-            unit: unit.header.unit,
-            digest: unit.header.digest.clone(),
-            worker: shared.id.clone(),
-            status: Status::SetAside,
-            is_check: unit.header.check_of.is_some(),
-        };
-        if bus.store_result(&unit.job.id, frame(&header, reason.as_bytes()), None).await.is_ok() {
-            shared.release(unit.key);
-            let _ = unit.acker.ack().await;
-            let _ = bus.attempts.purge(&key).await;
-        } else {
-            hand_back(shared, unit, Duration::from_secs(1)).await;
-        }
-        return false;
+/// Records starts for threads, several at a time.
+async fn record_starts(shared: Arc<Shared>, bus: Bus, mut to_start: UnboundedReceiver<Starting>) {
+    while let Some(Starting { unit, recorded }) = to_start.recv().await {
+        let (shared, bus) = (Arc::clone(&shared), bus.clone());
+        tokio::spawn(async move {
+            if let Some(place) = attempts::record_start(&shared, &bus, &unit).await {
+                let _ = recorded.send((unit, place));
+            }
+        });
     }
-    attempts.starts.push(Start { worker: shared.id.clone(), error: None });
-    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
-    if bus.attempts.put(&key, bytes.into()).await.is_err() {
-        hand_back(shared, unit, Duration::from_secs(1)).await;
-        return false;
-    }
-    true
 }
 
 /// Lets the server hand the unit to another worker.
-async fn hand_back(shared: &Shared, unit: &Unit, delay: Duration) {
+pub(super) async fn hand_back(shared: &Shared, unit: &Unit, delay: Duration) {
     shared.release(unit.key);
     shared.handed_back.fetch_add(1, Ordering::Relaxed);
     let delay = (delay > Duration::ZERO).then_some(delay);
@@ -675,9 +693,9 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         }
         Outcome::Done(output) => (Status::Done, output),
         Outcome::Failed(reason) => (Status::Failed, reason.into_bytes()),
-        Outcome::Panicked(error) => {
+        Outcome::Crashed(error) => {
             shared.log(format!("unit {} of job {}: {error}", unit.header.unit, unit.job.id));
-            record_panic(&shared, &bus, &unit, error).await;
+            attempts::record_error(&shared, &bus, &unit, error).await;
             hand_back(&shared, &unit, Duration::ZERO).await;
             return;
         }
@@ -685,7 +703,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
             if unit.job.has_ended.load(Ordering::Relaxed) {
                 discard(&shared, &unit).await;
             } else {
-                forget_start(&shared, &bus, &unit).await;
+                attempts::forget_start(&shared, &bus, &unit).await;
                 hand_back(&shared, &unit, Duration::ZERO).await;
             }
             return;
@@ -697,6 +715,7 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
         worker: shared.id.clone(),
         status,
         is_check: unit.header.check_of.is_some(),
+        lost: Vec::new(),
     };
     let message = frame(&header, &body);
     let id = format!("{}.{}", unit.sequence, shared.id);
@@ -715,35 +734,8 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     shared.release(unit.key);
     shared.done.fetch_add(1, Ordering::Relaxed);
     if unit.delivered > 1 {
-        let _ = bus.attempts.purge(attempts_key(&unit)).await;
+        attempts::forget(&bus, &unit).await;
     }
-}
-
-/// Adds a panic to the starts of a unit.
-async fn record_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
-    let key = attempts_key(unit);
-    let known = bus.attempts.get(&key).await.ok().flatten();
-    let mut attempts: Attempts =
-        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    match attempts.starts.last_mut() {
-        Some(last) if last.worker == shared.id && last.error.is_none() => last.error = Some(error),
-        _ => attempts.starts.push(Start { worker: shared.id.clone(), error: Some(error) }),
-    }
-    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
-    let _ = bus.attempts.put(&key, bytes.into()).await;
-}
-
-/// Removes the recorded start of a unit that is handed back on purpose and not after a crash.
-async fn forget_start(shared: &Shared, bus: &Bus, unit: &Unit) {
-    if unit.delivered <= 1 {
-        return;
-    }
-    let key = attempts_key(unit);
-    let Ok(Some(known)) = bus.attempts.get(&key).await else { return };
-    let Ok(mut attempts) = serde_json::from_slice::<Attempts>(&known) else { return };
-    attempts.starts.retain(|start| start.worker != shared.id || start.error.is_some());
-    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
-    let _ = bus.attempts.put(&key, bytes.into()).await;
 }
 
 /// Tells the server that all units are still being worked on.
@@ -835,18 +827,17 @@ async fn send_heartbeats(shared: Arc<Shared>, bus: Bus) {
     }
 }
 
-/// Hands back waiting units, gives running ones time to finish, and publishes their results.
+/// Hands back waiting units, gives running ones time to finish, and publishes their results. Takes
+/// no longer if the server does not answer.
 async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
     shared.is_leaving.store(true, Ordering::Relaxed);
     let waiting: Vec<Unit> = lock(&shared.queue).drain(..).collect();
     // No thread is between checking the flag and waiting, as it would hold the lock.
     shared.ready.notify_all();
-    for unit in &waiting {
-        forget_start(shared, bus, unit).await;
-        hand_back(shared, unit, Duration::ZERO).await;
-    }
-    drop(waiting);
     let is_idle = async {
+        for unit in waiting {
+            hand_back(shared, &unit, Duration::ZERO).await;
+        }
         loop {
             while let Ok(finished) = finished.try_recv() {
                 tokio::spawn(publish(Arc::clone(shared), bus.clone(), finished));
@@ -858,22 +849,23 @@ async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver
         }
     };
     tokio::pin!(is_idle);
+    let mut unfinished = Vec::new();
     if timeout(GRACE_PERIOD, &mut is_idle).await.is_err() {
         for job in lock(&shared.jobs).values() {
             job.cancel.store(true, Ordering::Relaxed);
         }
         let _ = timeout(LEAVE_TIMEOUT / 2, &mut is_idle).await;
         // Units that ignore the cancellation are handed back as well.
-        let held: Vec<Arc<Acker>> = lock(&shared.held).drain().map(|(_, acker)| acker).collect();
-        for acker in held {
-            shared.handed_back.fetch_add(1, Ordering::Relaxed);
-            let _ = acker.ack_with(AckKind::Nak(None)).await;
-        }
+        unfinished = lock(&shared.held).drain().map(|(_, acker)| acker).collect();
+        shared.handed_back.fetch_add(unfinished.len() as u64, Ordering::Relaxed);
     }
     let status = shared.status(&mut Rate::default());
     let bytes = serde_json::to_vec(&status).expect("a status is plain data");
     let subject = format!("{LIVE_WORKERS}.{}", shared.id);
     let _ = timeout(LEAVE_TIMEOUT / 2, async {
+        for acker in unfinished {
+            let _ = acker.ack_with(AckKind::Nak(None)).await;
+        }
         let _ = bus.client.publish(subject, bytes.into()).await;
         let _ = bus.client.flush().await;
     })

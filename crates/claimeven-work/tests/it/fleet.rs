@@ -15,7 +15,7 @@ use claimeven_work::{
 use super::hash_work::{COMPUTED, Fault, HashUnit, Hashes, OPENED, SLOW_TO_OPEN, correct_hash};
 use super::server::{Proxy, Server};
 
-const ACK_WAIT: Duration = Duration::from_secs(2);
+pub(super) const ACK_WAIT: Duration = Duration::from_secs(2);
 /// An upper limit for every wait, on a busy machine.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -85,6 +85,19 @@ impl Fleet {
 
     pub(super) fn has_logged(&self, text: &str) -> bool {
         self.log.lock().unwrap().iter().any(|line| line.contains(text))
+    }
+}
+
+/// Waits for a condition.
+pub(super) fn wait_until(what: &str, fleet: &Fleet, mut is_met: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_met() {
+        if started.elapsed() > TEST_TIMEOUT {
+            // The scope of the test would wait for the job.
+            eprintln!("{what}: not in time; {:?}", fleet.log.lock().unwrap());
+            std::process::abort();
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

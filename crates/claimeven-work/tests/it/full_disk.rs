@@ -4,24 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use super::fleet::{Fleet, TEST_TIMEOUT, await_workers, collect, expected};
+use super::fleet::{Fleet, await_workers, collect, expected, wait_until};
 use super::hash_work::{COMPUTED, Fault};
 use super::server::{Server, SmallDisk};
-
-/// Waits for a condition.
-fn wait_until(what: &str, fleet: &Fleet, mut is_met: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_met() {
-        if started.elapsed() > TEST_TIMEOUT {
-            // The scope of the test would wait for the job.
-            eprintln!("{what}: not in time; {:?}", fleet.log.lock().unwrap());
-            std::process::abort();
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// Computes 600 units on a server that runs out of space halfway and gets it back.
 fn run_out_of_space(

@@ -9,12 +9,18 @@ use claimeven_work::{File, Files, Job, Work, WorkError};
 use serde::{Deserialize, Serialize};
 
 /// What a unit does besides computing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Fault {
     #[default]
     None,
     Sleep(u64),
     Panic,
+    /// Panics the first, second … time a unit of the test is computed; otherwise takes this many
+    /// milliseconds.
+    PanicAt(Vec<u64>, u64),
+    /// Panics unless a worker computes it.
+    PanicUnlessWorker,
+    Abort,
     Fail,
 }
 
@@ -77,11 +83,12 @@ impl<const FAULTY: bool> Work for Hashes<FAULTY> {
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<(u64, u64)>, WorkError> {
         *count += 1;
-        COMPUTED[self.test].fetch_add(1, Ordering::Relaxed);
-        match unit.fault {
+        let computed = COMPUTED[self.test].fetch_add(1, Ordering::Relaxed) + 1;
+        match &unit.fault {
             Fault::None => {}
-            Fault::Sleep(ms) => {
-                for _ in 0..ms {
+            Fault::PanicAt(times, _) if times.contains(&computed) => panic!("panic {computed}"),
+            Fault::Sleep(ms) | Fault::PanicAt(_, ms) => {
+                for _ in 0..*ms {
                     if cancel.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
@@ -89,6 +96,11 @@ impl<const FAULTY: bool> Work for Hashes<FAULTY> {
                 }
             }
             Fault::Panic => panic!("unit {} is poison", unit.number),
+            Fault::PanicUnlessWorker => {
+                let name = thread::current().name().unwrap_or_default().to_owned();
+                assert!(name.starts_with("unit-"), "not a worker");
+            }
+            Fault::Abort => std::process::abort(),
             Fault::Fail => return Err(WorkError::LocalOnly(format!("{} is odd", unit.number))),
         }
         let wrong = u64::from(FAULTY && unit.number % 7 == 3);

@@ -1,6 +1,7 @@
 //! A NATS server for tests, a proxy whose connections can be cut, and a small disk.
 
-use std::io::{ErrorKind, Read, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -53,8 +54,43 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// The file that it logs to.
+    #[allow(dead_code, reason = "for the tests of the program")]
+    pub(crate) fn log(&self) -> PathBuf {
+        log_file(self.folder.path())
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Sends a message over the protocol of NATS.
+    pub(crate) fn publish(&self, subject: &str, text: &str) {
+        self.send(subject, "", text);
+    }
+
+    /// Sends a request and waits for the response.
+    pub(crate) fn request(&self, subject: &str, text: &str) {
+        let connection = self.send(subject, "answer ", text);
+        let lines = BufReader::new(connection).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line.starts_with("MSG answer ")));
+    }
+
+    fn send(&self, subject: &str, reply: &str, text: &str) -> TcpStream {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let size = text.len();
+        let commands = format!(
+            "CONNECT {{\"verbose\":false}}\r\nSUB answer 1\r\nPUB {subject} {reply}{size}\r\n{text}\r\nPING\r\n"
+        );
+        connection.write_all(commands.as_bytes()).unwrap();
+        let mut line = String::new();
+        let mut lines = BufReader::new(connection.try_clone().unwrap());
+        // The server has received the message.
+        while reply.is_empty() && line.trim_end() != "PONG" {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0);
+        }
+        connection
     }
 
     /// Kills the server and restarts it with the data on its disk.
@@ -84,14 +120,19 @@ impl Drop for Server {
     }
 }
 
+fn log_file(folder: &Path) -> PathBuf {
+    folder.join("nats.log")
+}
+
 fn spawn(program: &Path, folder: &Path, store: &Path, port: u16) -> Child {
+    let log = File::options().create(true).append(true).open(log_file(folder)).unwrap();
     let process = Command::new(program)
         .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
         .arg(store)
         .arg("-c")
         .arg(folder.join("nats.conf"))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(log)
         .spawn()
         .unwrap();
     let started = Instant::now();

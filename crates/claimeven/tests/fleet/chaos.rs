@@ -2,26 +2,34 @@
 //! undisturbed run on one machine.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::server::Server;
-use super::{Process, TIMEOUT, claimeven, games, output, worker};
+use super::{Process, TIMEOUT, claimeven, games, output, worker_line};
 
 /// A fleet whose processes can be killed.
 struct Fleet<'a> {
     folder: &'a Path,
     server: Server,
     workers: [Process; 3],
+    coordinator: Option<Process>,
     random: fastrand::Rng,
     seed: u64,
     kills: [u32; 4],
 }
+
+/// How long a fleet sleeps between looking at its coordinator. Times are counted in these pauses and
+/// not by the clock, so that a machine that stands still for a while neither ends the test nor causes
+/// many kills at once.
+const PAUSE: Duration = Duration::from_millis(5);
+
+const COORDINATOR_LOG: &str = "coordinator.log";
+const WORKER_LOGS: [&str; 3] = ["worker-0.log", "worker-1.log", "worker-2.log"];
 
 impl<'a> Fleet<'a> {
     fn start(folder: &'a Path) -> Option<Fleet<'a>> {
@@ -29,28 +37,29 @@ impl<'a> Fleet<'a> {
         let seed = std::env::var("CLAIMEVEN_TEST_SEED").ok().and_then(|text| text.parse().ok());
         let seed = seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
         println!("CLAIMEVEN_TEST_SEED={seed}");
-        let workers = [0, 1, 2].map(|_| worker(folder, &server));
+        let workers = [0, 1, 2].map(|number| worker(folder, &server, number));
         let random = fastrand::Rng::with_seed(seed);
-        Some(Fleet { folder, server, workers, random, seed, kills: [0; 4] })
+        Some(Fleet { folder, server, workers, coordinator: None, random, seed, kills: [0; 4] })
     }
 
     /// Runs a command, restarting it when it is killed, until it succeeds, and meanwhile kills at most
     /// `max_kills` times. Returns the number of kills.
     fn run_while_killing(&mut self, max_kills: u32, line: impl Fn() -> String) -> u32 {
-        let (start, mut kills) = (Instant::now(), 0);
+        let (mut kills, mut waited, mut last) = (0, Duration::ZERO, Duration::ZERO);
         let limit = TIMEOUT + max_kills * Duration::from_secs(5);
-        let mut coordinator = self.coordinator(&line());
+        self.start_coordinator(&line());
         let mut next = Duration::from_millis(self.random.u64(300..1500));
-        let mut last = Instant::now();
         loop {
+            let coordinator = self.coordinator.as_mut().expect("it has been started");
             if let Some(status) = coordinator.0.try_wait().unwrap() {
-                let log = fs::read_to_string(self.folder.join("coordinator.log")).unwrap();
-                assert!(status.success(), "{}: {status}, seed {}: {log}", line(), self.seed);
+                assert!(status.success(), "{}: {status}, seed {}", line(), self.seed);
+                self.coordinator = None;
                 return kills;
             }
-            assert!(start.elapsed() < limit, "{} does not end, seed {}", line(), self.seed);
-            thread::sleep(Duration::from_millis(5));
-            if kills == max_kills || last.elapsed() < next {
+            assert!(waited < limit, "{} does not end, seed {}", line(), self.seed);
+            thread::sleep(PAUSE);
+            waited += PAUSE;
+            if kills == max_kills || waited < last + next {
                 continue;
             }
             match self.random.u8(0..10) {
@@ -59,37 +68,37 @@ impl<'a> Fleet<'a> {
                     self.kills[0] += 1;
                 }
                 2..4 => {
-                    coordinator.kill();
-                    coordinator = self.coordinator(&line());
+                    self.start_coordinator(&line());
                     self.kills[1] += 1;
                 }
                 4..9 => {
                     let hit = self.random.usize(..self.workers.len());
                     self.workers[hit].kill();
-                    self.workers[hit] = worker(self.folder, &self.server);
+                    self.workers[hit] = worker(self.folder, &self.server, hit);
                     self.kills[2] += 1;
                 }
                 _ => {
                     // A power failure.
-                    coordinator.kill();
+                    self.coordinator = None;
                     self.workers.iter_mut().for_each(Process::kill);
                     self.server.kill_and_restart();
-                    self.workers = [0, 1, 2].map(|_| worker(self.folder, &self.server));
-                    coordinator = self.coordinator(&line());
+                    self.workers =
+                        [0, 1, 2].map(|number| worker(self.folder, &self.server, number));
+                    self.start_coordinator(&line());
                     self.kills[3] += 1;
                 }
             }
             kills += 1;
-            (last, next) = (Instant::now(), Duration::from_millis(self.random.u64(100..1500)));
+            (last, next) = (waited, Duration::from_millis(self.random.u64(100..1500)));
         }
     }
 
-    fn coordinator(&self, line: &str) -> Process {
+    /// Starts the command, which is killed first if it runs.
+    fn start_coordinator(&mut self, line: &str) {
+        self.coordinator = None;
         let line = format!("{line} --nats {} --ack-wait 2", self.server.url());
-        let log =
-            File::options().create(true).append(true).open(self.folder.join("coordinator.log"));
-        let mut command = claimeven(self.folder, &line);
-        Process(command.stdout(Stdio::null()).stderr(log.unwrap()).spawn().unwrap())
+        let process = Process::start_with_log(self.folder, &line, COORDINATOR_LOG);
+        self.coordinator = Some(process);
     }
 
     fn report(&self, start: Instant) {
@@ -100,6 +109,32 @@ impl<'a> Fleet<'a> {
             start.elapsed().as_secs_f64()
         );
     }
+
+    /// What the processes have logged last, and the status of the fleet.
+    fn print_state(&self) {
+        let logs = WORKER_LOGS.iter().chain([&COORDINATOR_LOG]).map(|log| self.folder.join(log));
+        for log in logs.chain([self.server.log()]) {
+            let text = fs::read(&log).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<&str> = text.lines().collect();
+            let tail = lines[lines.len().saturating_sub(60)..].join("\n");
+            println!("--- the last of {} lines of {}\n{tail}", lines.len(), log.display());
+        }
+        let line = format!("fleet status --json --once --nats {}", self.server.url());
+        println!("--- fleet status\n{:?}", claimeven(self.folder, &line).output());
+    }
+}
+
+impl Drop for Fleet<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.print_state();
+        }
+    }
+}
+
+fn worker(folder: &Path, server: &Server, number: usize) -> Process {
+    Process::start_with_log(folder, &worker_line(folder, server), WORKER_LOGS[number])
 }
 
 /// Repeats rounds, each with its own number, until there have been enough kills.
