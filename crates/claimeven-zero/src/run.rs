@@ -12,8 +12,9 @@ use claimeven_game::{Setup, mix_key};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::architecture::Architecture;
 use crate::exam::{Exam, ExamError, ExamScore};
-use crate::files;
+use crate::files::{self, FileErrorCause};
 use crate::gate::{self, Gate, MatchScore, Verdict};
 use crate::inference::Inference;
 use crate::learner::{Learner, LearningJob};
@@ -56,6 +57,7 @@ use crate::self_play::{
 /// learner/000012-….safetensors  weights and AdamW moments after iteration 12
 /// samples/000012.safetensors    the samples of iteration 12
 /// inherited/000001.safetensors  another run's samples, for the first iterations
+/// initial.safetensors        the network that training started from, unless it was untrained
 /// lock                       locked by the process that trains
 /// ```
 ///
@@ -230,8 +232,9 @@ pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Starts a run in an empty or new folder. If another run is given, the first iterations learn
-    /// from its replay buffer instead of playing games: a head start for a larger network.
+    /// Starts a run in an empty or new folder. `other` gives it a head start. If it is the folder of
+    /// another run, the first iterations learn from its replay buffer instead of playing games, for
+    /// example to train a larger network. If it is a network file, training starts from its weights.
     pub fn begin(
         folder: &Path,
         parameters: &Parameters,
@@ -240,8 +243,14 @@ impl Run {
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
         let setup = parameters.check().map_err(RunError::Parameters)?;
-        let inherited = other.map_or(Ok(Vec::new()), |other| samples_of(other, setup))?;
-        let lock = create(folder, parameters, &inherited)?;
+        let (inherited, initial) = match other {
+            Some(path) if path.is_file() => {
+                (Vec::new(), Some(load_network(path, &parameters.architecture)?))
+            }
+            Some(other) => (samples_of(other, setup)?, None),
+            None => (Vec::new(), None),
+        };
+        let lock = create(folder, parameters, &inherited, initial.as_ref())?;
         Run::open(folder, parameters, lock, resources, observer)
     }
 
@@ -624,22 +633,20 @@ impl Run {
     fn load(&mut self) -> Result<(), RunError> {
         let iteration = self.state.iteration;
         self.replay = ReplayBuffer::new(self.setup);
+        let Parameters { architecture, seed, .. } = &self.parameters;
         if iteration == 0 {
-            let network = Network::new(self.parameters.architecture, self.parameters.seed)
-                .expect("the parameters have been checked");
+            let initial = self.folder.join(INITIAL);
+            let network = if initial.exists() {
+                load_network(&initial, architecture)?
+            } else {
+                Network::new(*architecture, *seed).expect("the parameters have been checked")
+            };
             self.learner = Learner::new(network.clone());
             self.player = network.clone();
             self.best = network;
             return Ok(());
         }
-        let load = |path: PathBuf| -> Result<Network, RunError> {
-            let network = Network::load(&path)
-                .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
-            if *network.architecture() != self.parameters.architecture {
-                return Err(RunError::Damaged(path, "a network of a different shape".to_owned()));
-            }
-            Ok(network)
-        };
+        let load = |path: PathBuf| load_network(&path, architecture);
         self.learner = Learner {
             network: load(self.path("learner", iteration, "-weights"))?,
             first: load(self.path("learner", iteration, "-first"))?,
@@ -784,6 +791,9 @@ fn path(folder: &Path, kind: &str, iteration: u64, part: &str) -> PathBuf {
 }
 
 /// The subfolders of a run.
+/// The network that training starts from, if it is not a new one.
+const INITIAL: &str = "initial.safetensors";
+
 const FOLDERS: [&str; 4] = ["networks", "learner", "samples", "inherited"];
 
 /// The files of samples in a run's replay buffer, oldest first.
@@ -801,7 +811,26 @@ fn samples_of(folder: &Path, setup: Setup) -> Result<Vec<PathBuf>, RunError> {
     Ok(paths)
 }
 
-fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Result<File, RunError> {
+/// Reads a network of this architecture.
+fn load_network(path: &Path, architecture: &Architecture) -> Result<Network, RunError> {
+    let damaged = |reason| RunError::Damaged(path.to_owned(), reason);
+    let network = Network::load(path).map_err(|error| match error.cause {
+        FileErrorCause::Io(error) => RunError::Io(path.to_owned(), error),
+        FileErrorCause::Content(error) => damaged(error.to_string()),
+    })?;
+    if network.architecture() == architecture {
+        Ok(network)
+    } else {
+        Err(damaged("a network of a different shape".to_owned()))
+    }
+}
+
+fn create(
+    folder: &Path,
+    parameters: &Parameters,
+    inherited: &[PathBuf],
+    initial: Option<&Network>,
+) -> Result<File, RunError> {
     let error = |error| RunError::Io(folder.to_owned(), error);
     if folder.join("parameters.json").exists() {
         return Err(RunError::Exists(folder.to_owned()));
@@ -809,7 +838,8 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
     fs::create_dir_all(folder).map_err(error)?;
     for entry in fs::read_dir(folder).map_err(error)? {
         // An interrupted start may have left these.
-        let own = [&FOLDERS[..], &["lock", "state.json", "state.json.new", "parameters.json.new"]];
+        let files = ["lock", INITIAL, "state.json", "state.json.new", "parameters.json.new"];
+        let own = [&FOLDERS[..], &files];
         let name = entry.map_err(error)?.file_name();
         if !own.concat().iter().any(|&own| name == own) {
             return Err(RunError::NotEmpty(folder.to_owned()));
@@ -822,6 +852,10 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
     for (iteration, samples) in (1..).zip(inherited) {
         let path = path(folder, "inherited", iteration, "");
         fs::copy(samples, path).map_err(|error| RunError::Io(samples.clone(), error))?;
+    }
+    if let Some(network) = initial {
+        let path = folder.join(INITIAL);
+        network.save(&path).map_err(|error| RunError::Io(path, error))?;
     }
     write_json(&folder.join("state.json"), &RunState::default())?;
     // This comes last, because the file makes the folder a run.

@@ -68,8 +68,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
 
-    /// Start from the samples of another run, for example to train a larger network
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    /// Start from the samples of another run, for example to train a larger network, or from the
+    /// weights in a network file
+    #[arg(long, value_name = "DIR|FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
 
     /// Resume the run in the folder; parameters, if given, must be those of the run

@@ -52,8 +52,8 @@ fn iterate(run: &mut Run) -> Metrics {
     run.iterate(&mut keep_going).unwrap().unwrap()
 }
 
-fn begin_from(folder: &Folder, parameters: &Parameters, other: &Folder) -> Result<Run, RunError> {
-    Run::begin(&folder.0, parameters, Some(&other.0), Resources::new(2), &mut keep_going)
+fn begin_from(folder: &Folder, parameters: &Parameters, other: &Path) -> Result<Run, RunError> {
+    Run::begin(&folder.0, parameters, Some(other), Resources::new(2), &mut keep_going)
 }
 
 fn files(folder: &Path) -> Vec<String> {
@@ -283,7 +283,7 @@ fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
 
     let mut wider = parameters();
     wider.architecture.channels = 16;
-    let mut run = begin_from(&large, &wider, &small).unwrap();
+    let mut run = begin_from(&large, &wider, &small.0).unwrap();
     let learnt: Vec<Metrics> = (0..buffered).map(|_| iterate(&mut run)).collect();
     assert!(learnt.iter().all(|metrics| metrics.new_samples > 0 && metrics.state.games == 0));
     assert!(learnt[buffered - 1].policy_loss < learnt[0].policy_loss, "{learnt:?}");
@@ -292,7 +292,7 @@ fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
     let last = run.player().clone();
 
     // An interruption in the middle changes nothing.
-    let mut run = begin_from(&again, &wider, &small).unwrap();
+    let mut run = begin_from(&again, &wider, &small.0).unwrap();
     iterate(&mut run);
     drop(run);
     let mut run = resume(&again, Some(&wider)).unwrap();
@@ -303,11 +303,34 @@ fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
 }
 
 #[test]
+fn training_can_start_from_a_network() {
+    let [folder, again, rejected] = ["network", "network-again", "network-shape"].map(Folder::new);
+    let first = Network::new(parameters().architecture, 77).unwrap();
+    let path = std::env::temp_dir().join(format!("claimeven-initial-{}", std::process::id()));
+    first.save(&path).unwrap();
+    let mut unchanged = parameters();
+    unchanged.learning.passes = 0.0;
+    let mut run = begin_from(&folder, &unchanged, &path).unwrap();
+    assert_eq!(*run.player(), first);
+    iterate(&mut run);
+    assert_eq!(run.player().tensors(), first.tensors());
+
+    // The run keeps a copy, from which it restarts before its first iteration.
+    drop(begin_from(&again, &parameters(), &path).unwrap());
+    let mut wider = parameters();
+    wider.architecture.channels = 16;
+    let error = begin_from(&rejected, &wider, &path).err().unwrap();
+    assert!(error.to_string().ends_with("a network of a different shape"), "{error}");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(*resume(&again, None).unwrap().player(), first);
+}
+
+#[test]
 fn games_on_another_board_are_rejected() {
     let (folder, other) = (Folder::new("board"), Folder::new("other-board"));
     drop(begin(&other, &parameters(), 2).unwrap());
     let standard = Parameters::ten_minutes(Setup::STANDARD);
-    let error = begin_from(&folder, &standard, &other).err().unwrap();
+    let error = begin_from(&folder, &standard, &other.0).err().unwrap();
     assert!(error.to_string().contains("is for 4x4, connect 3"), "{error}");
     assert!(!folder.0.exists());
 }
