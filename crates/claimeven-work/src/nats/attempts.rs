@@ -101,7 +101,7 @@ pub(super) async fn record_start(shared: &Shared, bus: &Bus, unit: &Unit) -> Opt
 }
 
 async fn set_aside(shared: &Shared, bus: &Bus, unit: &Unit, reason: &str, lost: Vec<String>) {
-    let head = ResultHeader {
+    let header = ResultHeader {
         unit: unit.header.unit,
         digest: unit.header.digest.clone(),
         worker: shared.id.clone(),
@@ -109,7 +109,7 @@ async fn set_aside(shared: &Shared, bus: &Bus, unit: &Unit, reason: &str, lost: 
         is_check: unit.header.check_of.is_some(),
         lost,
     };
-    if bus.store_result(&unit.job.id, frame(&head, reason.as_bytes()), None).await.is_ok() {
+    if bus.store_result(&unit.job.id, frame(&header, reason.as_bytes()), None).await.is_ok() {
         shared.release(unit.key);
         let _ = unit.acker.ack().await;
         forget(bus, unit).await;
@@ -128,7 +128,7 @@ pub(super) async fn record_error(shared: &Shared, bus: &Bus, unit: &Unit, error:
     let _ = put(bus, unit, &attempts).await;
 }
 
-/// Removes the recorded start of a unit that is handed back regularly.
+/// Removes the recorded start of a unit that is handed back on purpose and not after a crash.
 pub(super) async fn forget_start(shared: &Shared, bus: &Bus, unit: &Unit) {
     if unit.delivered <= 1 {
         return;

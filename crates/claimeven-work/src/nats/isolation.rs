@@ -29,7 +29,7 @@ struct Request {
 
 /// The header line of what it writes; the output or the reason follows.
 #[derive(Serialize, Deserialize)]
-struct ResponseHead {
+struct ResponseHeader {
     response: Response,
     /// The number of bytes that follow.
     length: usize,
@@ -109,11 +109,11 @@ fn response(bytes: &[u8]) -> Option<Outcome> {
     // The work may have printed something before.
     let lines = bytes.split(|&byte| byte == b'\n');
     let starts = lines.scan(0, |next, line| Some(std::mem::replace(next, *next + line.len() + 1)));
-    let framed = |start: usize| unframe::<ResponseHead>(&bytes[start..]);
-    let (head, body) = starts.filter(|&start| start < bytes.len()).find_map(framed)?;
-    let body = body.get(..head.length)?.to_vec();
+    let framed = |start: usize| unframe::<ResponseHeader>(&bytes[start..]);
+    let (header, body) = starts.filter(|&start| start < bytes.len()).find_map(framed)?;
+    let body = body.get(..header.length)?.to_vec();
     let text = |body| String::from_utf8_lossy(body).into_owned();
-    Some(match head.response {
+    Some(match header.response {
         Response::Done => Outcome::Done(body),
         Response::Failed => Outcome::Failed(text(&body)),
         Response::Panicked => Outcome::Crashed(text(&body)),
@@ -159,7 +159,7 @@ pub fn run_unit(kinds: &Kinds) -> io::Result<()> {
     let mut output = io::stdout().lock();
     // On a new line, whatever the work has printed.
     output.write_all(b"\n")?;
-    output.write_all(&frame(&ResponseHead { response, length: body.len() }, &body))?;
+    output.write_all(&frame(&ResponseHeader { response, length: body.len() }, &body))?;
     output.flush()
 }
 
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn a_response_is_found_after_other_output() {
-        let head = ResponseHead { response: Response::Done, length: 3 };
-        let framed = frame(&head, b"a\nb");
+        let header = ResponseHeader { response: Response::Done, length: 3 };
+        let framed = frame(&header, b"a\nb");
         let found = |before: &[u8], after: &[u8]| {
             let bytes = [before, &framed, after].concat();
             matches!(response(&bytes), Some(Outcome::Done(output)) if output == b"a\nb")
