@@ -14,6 +14,7 @@ mod guard;
 mod hints;
 mod lab;
 pub(crate) mod listener;
+mod malformed;
 mod me;
 mod notation;
 mod page;

@@ -26,6 +26,7 @@ use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use super::guard::{Bucket, Recent};
+use super::malformed::WithErrorBodies;
 use crate::client::Address;
 use crate::quota::{Permit, Quota};
 
@@ -135,7 +136,7 @@ async fn connection(
     _permit: Permit,
 ) {
     let read_rate = ReadRate::default();
-    let stream = LimitedStream::new(stream, WRITE_TIME, read_rate.clone());
+    let stream = WithErrorBodies::new(LimitedStream::new(stream, WRITE_TIME, read_rate.clone()));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
         request.extensions_mut().insert(read_rate.clone());

@@ -124,6 +124,34 @@ on_both_databases! {
     }
 }
 
+/// They never reach the router.
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_requests_get_the_documented_error() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(70_000));
+    let large = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "a".repeat(70_000));
+    let requests = [
+        "GET /api/games/a b HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "nonsense\r\n\r\n",
+        &long,
+        &large,
+    ];
+    for request in requests {
+        let mut stream = TcpStream::connect(server.addr).await.unwrap();
+        // The server may hang up before it has read everything.
+        let _ = stream.write_all(request.as_bytes()).await;
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response).await;
+        let response = String::from_utf8(response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{response}"));
+        assert!(head.starts_with("HTTP/1.1 4"), "{head}");
+        assert!(head.contains("application/json"), "{head}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert!(body["error"].as_str().is_some_and(|error| !error.is_empty()), "{body}");
+    }
+    server.visitor().get("/api/agents").await.expect(200);
+}
+
 /// A link is another path to the same file.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
