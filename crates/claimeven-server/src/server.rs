@@ -191,9 +191,9 @@ impl Server {
         self.listener.local_addr().map_err(|error| ServerError::Other(error.to_string()))
     }
 
-    /// Serves until `stop` completes or another server takes over the database, then shuts down within ten seconds: no new requests, moves in
-    /// progress are stored, watchers are notified. Work that is unfinished by then is aborted and
-    /// logged.
+    /// Serves until `stop` completes or another server takes over the database, then shuts down within
+    /// ten seconds: no new requests, moves in progress are stored, watchers are notified. Work that is
+    /// unfinished by then is aborted and logged.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
         let Server { listener, tls, app, inbox } = self;
         let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
