@@ -190,7 +190,12 @@ async fn an_address_that_drops_its_cookies_cannot_fill_the_tournament_queue() {
     server.visitor().post("/api/arena", cup.clone()).await.expect(201);
     // A stopped one no longer counts.
     let (visitor, id) = first.unwrap();
-    visitor.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
+    let path = format!("/api/arena/{id}");
+    visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    // Its thread has the lowest priority, so on a busy machine it takes a while to notice.
+    while visitor.get(&path).await.expect(200)["state"] != "stopped" {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     server.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
 }
 
