@@ -39,9 +39,10 @@ pub(crate) use games::{Filter, Page};
 pub(crate) use jobs::{Job, JobState, Kind};
 pub(crate) use leases::SERVER_LIFETIME;
 pub(crate) use maintenance::{
-    check_schema, connect, create, delete_games, delete_jobs, is_served, is_table, latest_schema,
-    lock, migrate, notify_server, schema_of, unreadable_games,
+    check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
+    migrate, notify_server, schema_of, unreadable_games,
 };
+pub(crate) use migrations::is_table;
 pub(crate) use puzzles::Attempts;
 pub(crate) use reviews::StoredReview;
 pub(crate) use statistics::{Progress, Statistics};

@@ -46,11 +46,6 @@ pub(crate) async fn is_served(url: &str) -> Result<bool, StoreError> {
     ServerLock::is_taken_postgres(AnyConnectOptions::from_str(url)?).await
 }
 
-/// Whether a table belongs to the server.
-pub(crate) fn is_table(name: &str) -> bool {
-    migrations::is_table(name)
-}
-
 /// The schema that this version of the program works with.
 pub(crate) fn latest_schema() -> i64 {
     migrations::migrator().iter().map(|migration| migration.version).max().unwrap_or(0)

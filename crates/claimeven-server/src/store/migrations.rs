@@ -27,7 +27,7 @@ pub(super) fn migrator() -> Migrator {
 }
 
 /// Whether the schema, in any of its versions, has a table of this name.
-pub(super) fn is_table(name: &str) -> bool {
+pub(crate) fn is_table(name: &str) -> bool {
     let create = format!("CREATE TABLE {name} (");
     migrator().iter().any(|migration| migration.sql.as_str().contains(&create))
 }

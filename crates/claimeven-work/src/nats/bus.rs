@@ -314,7 +314,7 @@ impl Bus {
         Ok(())
     }
 
-    /// Whether that consumer has forgotten units: it knows fewer than the stream has.
+    /// Whether the consumer of a kind has forgotten units: it knows fewer than the stream has.
     pub(crate) async fn has_forgotten_units(
         &self,
         connection: &Connection,
@@ -327,7 +327,7 @@ impl Bus {
         Ok(count(&self.units, &info.config.filter_subject).await? > known)
     }
 
-    /// Removes that consumer. Workers recreate it and get all remaining units.
+    /// Removes the consumer of a kind. Workers recreate it and get all remaining units.
     pub(crate) async fn remove_consumer(
         &self,
         connection: &Connection,

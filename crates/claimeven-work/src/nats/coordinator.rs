@@ -655,8 +655,8 @@ where
     }
 
     /// After a crash, a server may have units that it never delivers. Removing the consumer makes
-    /// it deliver them all, also those that are being computed. So that is done only if no worker is
-    /// busy or, because they may be busy with other jobs, if the consumer has forgotten units.
+    /// it deliver them all, including those that are being computed. So this is done only if no worker
+    /// is busy or, because they may be busy with other jobs, if the consumer has forgotten units.
     async fn reset_stuck_units(&mut self) {
         let connection = &self.nats.connection;
         let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);

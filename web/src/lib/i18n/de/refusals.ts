@@ -27,6 +27,8 @@ export const refusals: Texts["refusals"] = {
   "tournament '{id}' not found": "Turnier nicht gefunden",
   "training '{id}' not found": "Training nicht gefunden",
   "Internal server error": "Interner Serverfehler",
+  "The request took too long; reload the page to see whether it succeeded":
+    "Die Anfrage hat zu lange gedauert; lade die Seite neu, um zu sehen, ob sie ausgeführt wurde",
   "column {column} is full": "Spalte {column} ist voll",
   "The game is already over after '{moves}'": "Nach {moves} ist die Partie schon vorbei",
   "move {number}, {character}: not a column (expected {from} to {to})": "Zug {number}, {character}: keine Spalte (möglich: {from} bis {to})",

@@ -25,6 +25,7 @@ export const refusals = {
   "tournament '{id}' not found": "Tournament '{id}' not found",
   "training '{id}' not found": "Training run '{id}' not found",
   "Internal server error": "Internal server error",
+  "The request took too long; reload the page to see whether it succeeded": "The request took too long; reload the page to see whether it succeeded",
   "column {column} is full": "Column {column} is full",
   "The game is already over after '{moves}'": "The game is already over after '{moves}'",
   "move {number}, {character}: not a column (expected {from} to {to})": "Move {number}, {character}: not a column (expected {from} to {to})",

@@ -27,6 +27,8 @@ export const refusals: Texts["refusals"] = {
   "tournament '{id}' not found": "Torneo no encontrado",
   "training '{id}' not found": "Entrenamiento no encontrado",
   "Internal server error": "Error interno del servidor",
+  "The request took too long; reload the page to see whether it succeeded":
+    "La solicitud ha tardado demasiado; recarga la página para ver si se ha completado",
   "column {column} is full": "La columna {column} está llena",
   "The game is already over after '{moves}'": "Tras {moves} la partida ya ha terminado",
   "move {number}, {character}: not a column (expected {from} to {to})": "Jugada {number}, {character}: no es una columna (posibles: de {from} a {to})",
