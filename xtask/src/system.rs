@@ -1,8 +1,8 @@
 //! Finding programs on this machine, and installing missing ones.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs, process};
 
 /// The path of a program on the PATH.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
@@ -26,6 +26,19 @@ pub(crate) fn find_or_install(name: &str) -> Option<PathBuf> {
 pub(crate) fn is_root() -> bool {
     let user = Command::new("id").arg("-u").output();
     user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Whether this user may mount a file system, as the tests of full disks do.
+pub(crate) fn can_mount() -> bool {
+    let folder = env::temp_dir().join(format!("claimeven-mount-{}", process::id()));
+    let run = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    let is_mounted = fs::create_dir(&folder).is_ok()
+        && run(Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&folder));
+    if is_mounted {
+        run(Command::new("umount").arg(&folder));
+    }
+    let _ = fs::remove_dir(folder);
+    is_mounted
 }
 
 /// Installs a package on Debian and its derivatives if this user may; does nothing elsewhere.

@@ -27,6 +27,9 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
         let reason = "nats-server is not installed and could not be installed";
         report.skip("NATS", format!("{reason}; fleets are not tested"));
     }
+    if !system::can_mount() {
+        report.skip("full disk", "this user may not mount a small file system");
+    }
     let page = page::steps(&mut report);
     let python = python::steps(&mut report);
     let (first, mut then) = steps(postgres.as_ref().map(Postgres::url), nats);
