@@ -28,6 +28,8 @@ pub struct Pairing<'a> {
     pub seed: u64,
     /// The time limits.
     pub time: TimeControl,
+    /// The memory limit of each player's tree, in bytes.
+    pub memory: Option<usize>,
 }
 
 /// The time limits of players, in addition to those of their own parameters.
@@ -133,6 +135,7 @@ impl FromStr for Clock {
 ///     opening: &[],
 ///     seed: 1,
 ///     time: TimeControl::default(),
+///     memory: None,
 /// };
 /// let record = play_game(&pairing, "1".to_owned(), &Arc::default())?.expect("not cancelled");
 /// println!("{} {:?}", record.move_text(), record.result);
@@ -153,7 +156,7 @@ pub fn play_game_watched(
     cancel: &Arc<AtomicBool>,
     watch: impl Fn(&Game),
 ) -> Result<Option<GameRecord>, MatchError> {
-    let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
+    let Pairing { setup, players, first_player, opening, seed, time, memory } = *pairing;
     if first_player > 1 {
         return Err(MatchError::FirstPlayer(first_player));
     }
@@ -173,6 +176,7 @@ pub fn play_game_watched(
         let limits = Limits {
             time: [budget, time.per_move].into_iter().flatten().min(),
             cancel: Some(Arc::clone(cancel)),
+            memory,
             ..Limits::default()
         };
         let agent = agents[turn].as_mut().expect("both players are programs");

@@ -229,8 +229,13 @@ impl<'a> Match<'a> {
         let (mut status, mut seen) = (MatchStatus::default(), HashSet::new());
         let mut waiting = BTreeMap::new();
         let mut counted = self.first_pair;
-        let games =
-            Games { title: None, setup: self.setup, players: players.to_vec(), time: self.time };
+        let games = Games {
+            title: None,
+            setup: self.setup,
+            players: players.to_vec(),
+            time: self.time,
+            memory: None,
+        };
         dispatcher.run_all(
             &games,
             self.first_pair..self.pairs,
@@ -297,6 +302,7 @@ impl<'a> Match<'a> {
             opening: &self.openings[pair as usize % self.openings.len()],
             seed: both[first_player],
             time: self.time,
+            memory: None,
         }
     }
 
@@ -347,6 +353,28 @@ mod tests {
     use crate::game::play_game;
 
     #[test]
+    fn trees_stay_within_the_memory_limit() {
+        let players: [AgentSpec; 2] =
+            ["mcts:sims=3000", "random"].map(|text| text.parse().unwrap());
+        let play = |memory| {
+            let pairing = Pairing {
+                setup: Setup::STANDARD,
+                players: players.each_ref(),
+                first_player: 0,
+                opening: &[],
+                seed: 1,
+                time: TimeControl::default(),
+                memory,
+            };
+            play_game(&pairing, "1".to_owned(), &Arc::default()).unwrap().unwrap()
+        };
+        let values = |record: GameRecord| record.moves[0].value.clone();
+        // Few positions fit into 4 kB, so the first move is judged differently.
+        assert_ne!(values(play(Some(4 << 10))), values(play(None)));
+        assert_eq!(values(play(Some(1 << 30))), values(play(None)));
+    }
+
+    #[test]
     fn illegal_openings_are_an_error() {
         let random: AgentSpec = "random".parse().unwrap();
         let run = |openings: &[Vec<Column>]| {
@@ -368,6 +396,7 @@ mod tests {
             opening: &overfull,
             seed: 1,
             time: TimeControl::default(),
+            memory: None,
         };
         let play = |pairing: &Pairing| play_game(pairing, String::new(), &Arc::default());
         assert!(matches!(play(&pairing), Err(MatchError::Opening { .. })));

@@ -22,6 +22,8 @@ pub struct Games {
     pub(crate) setup: Setup,
     pub(crate) players: Vec<AgentSpec>,
     pub(crate) time: TimeControl,
+    /// The memory limit of each player's tree, in bytes.
+    pub(crate) memory: Option<usize>,
 }
 
 /// A game of a unit.
@@ -43,6 +45,7 @@ struct Parameters {
     /// Base time and increment in microseconds.
     clock: Option<[u64; 2]>,
     per_move: Option<u64>,
+    memory: Option<usize>,
 }
 
 impl Games {
@@ -59,6 +62,7 @@ impl Games {
             opening: &game.opening,
             seed: game.seed,
             time: self.time,
+            memory: self.memory,
         })
     }
 }
@@ -77,6 +81,7 @@ impl Work for Games {
             players: self.players.iter().map(ToString::to_string).collect(),
             clock: self.time.clock.map(|clock| [micros(clock.base), micros(clock.increment)]),
             per_move: self.time.per_move.map(micros),
+            memory: self.memory,
         };
         let title = match (&self.title, &parameters.players[..]) {
             (Some(title), _) => title.clone(),
@@ -98,7 +103,8 @@ impl Work for Games {
         });
         let per_move = parameters.per_move.map(Duration::from_micros);
         let time = TimeControl { clock, per_move };
-        Ok(Games { title: None, setup: parameters.setup, players, time })
+        let Parameters { setup, memory, .. } = parameters;
+        Ok(Games { title: None, setup, players, time, memory })
     }
 
     fn thread(&self) {}
@@ -186,7 +192,13 @@ mod tests {
 
     fn games(players: &[&str]) -> Games {
         let players = players.iter().map(|text| text.parse().unwrap()).collect();
-        Games { title: None, setup: Setup::STANDARD, players, time: TimeControl::default() }
+        Games {
+            title: None,
+            setup: Setup::STANDARD,
+            players,
+            time: TimeControl::default(),
+            memory: None,
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Plan {
     pub(crate) seed: u64,
     pub(crate) setup: Setup,
     pub(crate) time: TimeControl,
+    /// The memory limit of each player's tree, in bytes.
+    pub(crate) memory: Option<usize>,
     /// The index of the player whose rating is fixed, and its rating.
     pub(crate) anchor: Option<(usize, f64)>,
 }
@@ -113,6 +115,7 @@ impl Plan {
             seed: None,
             time: None,
             move_time: None,
+            memory_mb: None,
             setup,
             anchor: None,
         };
@@ -292,6 +295,7 @@ impl Plan {
                 clock: file.time,
                 per_move: file.move_time.map(|MoveTime(ms)| Duration::from_millis(ms)),
             },
+            memory: file.memory_mb.map(|MemoryMb(megabytes)| megabytes << 20),
         })
     }
 
@@ -324,6 +328,7 @@ impl Plan {
             seed: 1,
             setup: Setup::STANDARD,
             time: TimeControl::default(),
+            memory: None,
             anchor: None,
         })
     }
@@ -417,6 +422,7 @@ struct PlanFile {
     #[serde(default, deserialize_with = "some_parsed")]
     time: Option<Clock>,
     move_time: Option<MoveTime>,
+    memory_mb: Option<MemoryMb>,
     #[serde(default)]
     setup: Setup,
     anchor: Option<AnchorFile>,
@@ -456,6 +462,21 @@ impl TryFrom<u64> for MoveTime {
         match ms {
             1..=86_400_000 => Ok(MoveTime(ms)),
             _ => Err(format!("move_time must be from 1 to 86400000 milliseconds, not {ms}")),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "usize")]
+struct MemoryMb(usize);
+
+impl TryFrom<usize> for MemoryMb {
+    type Error = String;
+
+    fn try_from(megabytes: usize) -> Result<MemoryMb, String> {
+        match megabytes {
+            1..=1_048_576 => Ok(MemoryMb(megabytes)),
+            _ => Err(format!("memory_mb must be from 1 to 1048576 megabytes, not {megabytes}")),
         }
     }
 }
@@ -660,10 +681,10 @@ mod tests {
 
     #[test]
     fn json_and_toml_give_the_same_plan() {
-        let toml = "games = 4\nseed = 9\ntime = '10+0.1'\nmove_time = 50\nopenings = ['44', '1']\n\
+        let toml = "games = 4\nseed = 9\ntime = '10+0.1'\nmove_time = 50\nmemory_mb = 8\nopenings = ['44', '1']\n\
                     players = ['random', { agent = 'level:2', name = 'two' }]\n\
                     anchor = { player = 'two', elo = -3.5 }\n[setup]\ncols = 6\nruleset = 'lines'\n";
-        let json = r#"{ "games": 4, "seed": 9, "time": "10+0.1", "move_time": 50,
+        let json = r#"{ "games": 4, "seed": 9, "time": "10+0.1", "move_time": 50, "memory_mb": 8,
             "openings": ["44", "1"],
             "players": ["random", { "agent": "level:2", "name": "two" }],
             "anchor": { "player": "two", "elo": -3.5 }, "setup": { "cols": 6, "ruleset": "lines" } }"#;
@@ -714,6 +735,7 @@ mod tests {
             ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),
             ("time = 'soon'", Some(1), "'soon' is not a number of seconds"),
             ("move_time = 0", Some(1), "move_time must be from 1"),
+            ("memory_mb = 0", Some(1), "memory_mb must be from 1"),
             ("openings = 'wild'", Some(1), "unknown openings 'wild'"),
             ("openings = []", Some(1), "the list of openings is empty"),
             (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),

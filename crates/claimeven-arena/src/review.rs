@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use claimeven_game::{Column, Game, Player, Position};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub struct Review {
 /// The limits of a review.
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
+    /// The time for all positions; each gets an equal share of what is left.
+    pub time: Option<Duration>,
     /// The time per position. Values that are not found in time stay unknown.
     pub time_per_position: Option<Duration>,
     /// Another thread sets this flag to end the review; the rest stays unknown.
@@ -41,7 +43,8 @@ pub struct ReviewOptions {
 impl Default for ReviewOptions {
     /// Enough for every position of the standard board.
     fn default() -> Self {
-        ReviewOptions { time_per_position: Some(Duration::from_secs(3)), cancel: None }
+        let time_per_position = Some(Duration::from_secs(3));
+        ReviewOptions { time: None, time_per_position, cancel: None }
     }
 }
 
@@ -232,7 +235,8 @@ impl Review {
         // From the end to the beginning: later positions are easier, and their table entries help
         // with the earlier ones.
         while let Some(played) = game.undo() {
-            moves.push(judge.review(game.position(), played));
+            let positions_left = game.moves().len() + 1;
+            moves.push(judge.review(game.position(), played, positions_left));
         }
         moves.reverse();
         let players = Review::players_of(&moves, 0);
@@ -330,6 +334,7 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
 /// Judges moves within the limits of a review.
 struct Judge<'a> {
     options: &'a ReviewOptions,
+    deadline: Option<Instant>,
     analyzer: Analyzer,
     /// The number of successive positions that were not solved in time.
     failures: u32,
@@ -344,21 +349,25 @@ const ESTIMATE_TIME: Duration = Duration::from_millis(150);
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
         const TABLE_MB: usize = 64;
-        Judge { options, analyzer: Analyzer::new(TABLE_MB), failures: 0 }
+        let deadline = options.time.and_then(|time| Instant::now().checked_add(time));
+        Judge { options, deadline, analyzer: Analyzer::new(TABLE_MB), failures: 0 }
     }
 
     /// Judges a move. Positions come from the end of the game to its beginning.
-    fn review(&mut self, position: &Position, played: Column) -> MoveReview {
+    fn review(&mut self, position: &Position, played: Column, positions_left: usize) -> MoveReview {
         let column = played.number();
         let cancel = self.options.cancel.clone();
         if cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             let judgement = Judgement::Unknown;
             return MoveReview { column, judgement, choices: Vec::new(), estimate: None };
         }
-        let time = match self.options.time_per_position {
+        let most = match self.options.time_per_position {
             Some(time) if self.failures >= MAX_FAILURES => Some(time.min(ESTIMATE_TIME)),
             time => time,
         };
+        let left = self.deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let share = left.map(|left| left.div_f64(positions_left as f64));
+        let time = [most, share].into_iter().flatten().min();
         let analysis = self.analyzer.analyze(position, &AnalysisLimits { time, cancel });
         let choices: Vec<Choice> = position
             .legal()

@@ -260,14 +260,17 @@ impl<'a> Tournament<'a> {
             opening: &self.openings[(round / 2) as usize % self.openings.len()],
             seed: self.seed(number),
             time: self.plan.time,
+            memory: self.plan.memory,
         }
     }
 
-    /// The seed of a game. Records do not contain the time control, so it is mixed in here: games
-    /// with another time control have other seeds.
+    /// The seed of a game. Records do not contain the limits of time and memory, so they are mixed in
+    /// here: games with other limits have other seeds.
     fn seed(&self, number: usize) -> u64 {
         let ScheduledGame { fixture, round } = self.schedule[number];
-        let parts = [fixture as u64, round].into_iter().chain(self.plan.time.micros());
+        let memory = self.plan.memory.map(|bytes| bytes as u64);
+        let parts =
+            [fixture as u64, round].into_iter().chain(self.plan.time.micros()).chain(memory);
         parts.fold(self.plan.seed, |seed, part| {
             fastrand::Rng::with_seed(seed ^ mix_key(part)).u64(..)
         })
@@ -295,7 +298,13 @@ impl<'a> Tournament<'a> {
     /// The games as work for a dispatcher.
     fn games(&self) -> Games {
         let players = self.plan.players.iter().map(|entrant| entrant.agent.clone()).collect();
-        Games { title: None, setup: self.plan.setup, players, time: self.plan.time }
+        Games {
+            title: None,
+            setup: self.plan.setup,
+            players,
+            time: self.plan.time,
+            memory: self.plan.memory,
+        }
     }
 
     fn planned(&self, number: usize) -> PlannedGame {

@@ -234,7 +234,8 @@ pub(crate) fn review(py: Python<'_>, game: &Game, seconds: f64) -> PyResult<Stri
         py,
         |cancel| {
             let cancel = Some(Arc::clone(cancel));
-            Review::of(&game, &ReviewOptions { time_per_position: Some(time), cancel })
+            let time_per_position = Some(time);
+            Review::of(&game, &ReviewOptions { time: None, time_per_position, cancel })
         },
         |_| Ok(()),
     )?;

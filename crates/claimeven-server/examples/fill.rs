@@ -210,7 +210,8 @@ impl Lines {
         let repeated: Vec<Game> = (0..REPEATED).map(|_| play(Setup::STANDARD, rng)).collect();
         let reviews = repeated.iter().take(REVIEWED).map(|game| {
             let time_per_position = Some(Duration::from_millis(50));
-            let review = Review::of(game, &ReviewOptions { time_per_position, cancel: None });
+            let review =
+                Review::of(game, &ReviewOptions { time_per_position, ..ReviewOptions::default() });
             let accuracy = review.players_after(0).map(|player| player.accuracy);
             (serde_json::to_string(&review).unwrap_or_default(), accuracy)
         });

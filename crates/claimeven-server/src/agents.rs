@@ -95,13 +95,92 @@ fn is_run(text: &str, config: &Config) -> bool {
     folder.is_some_and(|folder| folder.join(name).join("parameters.json").is_file())
 }
 
+/// Whether an agent takes about a second per move at most. An agent that can take longer in some
+/// positions does not count.
+pub(crate) fn is_brief(spec: &AgentSpec, setup: Setup) -> bool {
+    const SECOND: u64 = 1_000;
+    let is_standard = setup == Setup::STANDARD;
+    let at_most = |name: &str, max: u64| number(spec, name).is_some_and(|value| value <= max);
+    let is_limited = match spec.kind().name {
+        "random" | "influence" | "proof" => true,
+        // The strongest levels solve positions, which takes long on larger boards.
+        "level" => is_standard || at_most("level", 6),
+        "minimax" => at_most("depth", 5),
+        "alphabeta" | "mtdf" => at_most("depth", 8),
+        "mcts" => at_most("sims", 20_000),
+        "zero" => at_most("sims", 1_000),
+        "perfect" => is_standard,
+        _ => false,
+    };
+    is_limited || at_most("ms", SECOND)
+}
+
+/// The value of a parameter that is a whole number, or its default.
+fn number(spec: &AgentSpec, name: &str) -> Option<u64> {
+    if let Some(given) = spec.given(name) {
+        return given.parse().ok();
+    }
+    let parameter = spec.kind().parameters.iter().find(|parameter| parameter.name == name)?;
+    match parameter.values {
+        Values::Whole { default, .. } => default,
+        _ => None,
+    }
+}
+
 /// The server's limit for a parameter, if it has one.
 pub(crate) fn max_value(parameter: &str, config: &Config) -> Option<u64> {
     match parameter {
-        "table" => Some(config.agent_mb),
+        "table" => Some(config.max_agent_mb()).filter(|&limit| limit > 0),
         "sims" => Some(config.simulations),
         "threads" => Some(1),
         "ms" => Some(config.think_ms),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Ruleset;
+
+    use super::*;
+
+    #[test]
+    fn brief_agents_are_known() {
+        let large = Setup::new(10, 10, 10, Ruleset::Standard).unwrap();
+        for (text, standard, on_large) in [
+            ("random", true, true),
+            ("level:3", true, true),
+            ("level:10", true, false),
+            ("perfect", true, false),
+            ("timed:ms=300", true, true),
+            ("timed:ms=10000", false, false),
+            ("alphabeta:depth=6", true, true),
+            ("alphabeta:depth=14", false, false),
+            ("mcts:sims=1000", true, true),
+            ("mcts:sims=1000000", false, false),
+            ("mcts:sims=1000000,ms=200", true, true),
+            ("zero:sims=600", true, true),
+        ] {
+            let spec: AgentSpec = text.parse().unwrap();
+            assert_eq!(is_brief(&spec, Setup::STANDARD), standard, "{text}");
+            assert_eq!(is_brief(&spec, large), on_large, "{text} on a large board");
+        }
+    }
+
+    #[test]
+    fn tables_of_all_searches_fit_into_the_memory() {
+        let config = |threads, agent_mb, memory_mb| Config {
+            threads,
+            agent_mb,
+            memory_mb,
+            ..Config::default()
+        };
+        // Three express threads, two common ones, two of the lab, one idle, and two of a tournament.
+        assert_eq!(config(2, 64, 1024).max_agent_mb(), 64);
+        assert_eq!(config(2, 64, 100).max_agent_mb(), 10);
+        assert_eq!(max_value("table", &config(2, 64, 100)), Some(10));
+        assert_eq!(config(2, 64, 5).max_agent_mb(), 1);
+        assert_eq!(config(2, 64, 0).max_agent_mb(), 64);
+        assert_eq!(max_value("table", &config(2, 0, 100)), None);
     }
 }

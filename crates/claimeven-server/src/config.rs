@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use claimeven_zero::ModelStore;
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,8 @@ pub struct Config {
     pub live_games: usize,
     /// The same per address.
     pub live_games_per_address: usize,
+    /// The same per visitor.
+    pub live_games_per_visitor: usize,
     /// Maximum number of open connections that have not become WebSockets.
     pub connections: usize,
     /// The same per address.
@@ -110,6 +113,8 @@ pub struct Config {
     pub sockets: usize,
     /// Maximum number of open WebSockets per address.
     pub sockets_per_address: usize,
+    /// Maximum number of open WebSockets per visitor.
+    pub sockets_per_visitor: usize,
     /// Requests per second and address.
     pub requests_per_second: u32,
     /// Burst of requests per address.
@@ -119,6 +124,8 @@ pub struct Config {
     /// Approximate size of the games and tournaments that an address may create per day, in
     /// megabytes.
     pub stored_mb_per_day: u64,
+    /// The same for a visitor.
+    pub visitor_mb_per_day: u64,
     /// Maximum size of a request body, in bytes.
     pub body_bytes: usize,
     /// Maximum size of a WebSocket message, in bytes.
@@ -181,14 +188,17 @@ impl Default for Config {
             runs: String::new(),
             live_games: 10_000,
             live_games_per_address: 200,
+            live_games_per_visitor: 100,
             connections: 4_000,
             connections_per_address: 200,
             sockets: 4_000,
             sockets_per_address: 100,
+            sockets_per_visitor: 50,
             requests_per_second: 30,
             requests_at_once: 120,
             games_per_minute: 60,
             stored_mb_per_day: 400,
+            visitor_mb_per_day: 200,
             body_bytes: 16 * 1024,
             message_bytes: 1024,
             request_seconds: 30,
@@ -223,9 +233,37 @@ impl Config {
         }
     }
 
+    /// The search threads for those who have used little: at least two, so that one address cannot
+    /// occupy them all, and one for brief searches.
+    pub(crate) fn express_threads(&self) -> usize {
+        self.engine_threads().max(2) + 1
+    }
+
+    /// The search threads of the lab.
+    pub(crate) fn background_threads(&self) -> usize {
+        self.lab_searches.max(1)
+    }
+
+    /// The memory limit of one agent in megabytes, so that as many as can search at the same time fit
+    /// into the memory of all; 0 for no limit.
+    pub(crate) fn max_agent_mb(&self) -> u64 {
+        let in_engine =
+            self.express_threads() + self.engine_threads() + self.background_threads() + 1;
+        let searches = (in_engine + 2 * self.arena_threads.max(1)) as u64;
+        match (self.agent_mb, self.memory_mb) {
+            (0, _) | (_, 0) => self.agent_mb,
+            (each, all) => each.min((all / searches).max(1)),
+        }
+    }
+
+    /// The timeout of a request; `None` for no limit.
+    pub(crate) fn max_request_time(&self) -> Option<Duration> {
+        (self.request_seconds > 0).then(|| Duration::from_secs(self.request_seconds))
+    }
+
     /// The memory limit of one agent in bytes; `None` for no limit.
     pub(crate) fn agent_memory(&self) -> Option<usize> {
-        bytes(self.agent_mb)
+        bytes(self.max_agent_mb())
     }
 
     /// The memory limit of all agents in bytes; `None` for no limit.

@@ -97,10 +97,7 @@ pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
 
 /// The API and the page behind their middleware.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let seconds = match app.config.request_seconds {
-        0 => u64::from(u32::MAX),
-        seconds => seconds,
-    };
+    let max_request_time = app.config.max_request_time().unwrap_or(Duration::MAX);
     let (api, description) = api().split_for_parts();
     // Serialized once: the document does not change.
     let description =
@@ -114,7 +111,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
         .fallback(page::serve)
         .layer(middleware::from_fn(move |request: Request, next: Next| async move {
-            let response = timeout(Duration::from_secs(seconds), next.run(request)).await;
+            let response = timeout(max_request_time, next.run(request)).await;
             response.unwrap_or_else(|_| Error::Timeout.into_response())
         }))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))

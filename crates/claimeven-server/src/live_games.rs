@@ -4,7 +4,7 @@ mod people;
 mod shared;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,9 @@ pub(crate) struct LiveGames {
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
+    /// How often games were deleted, or changed by another server while they were not in memory. A game
+    /// that was being loaded may be one of them.
+    unseen_changes: AtomicU64,
     /// Games that could not be loaded to end them on time, and when to try again.
     unreadable: Mutex<HashMap<String, Instant>>,
     /// The limits on unfinished games.
@@ -66,6 +69,8 @@ pub(crate) struct LiveGame {
     thinking: Mutex<Option<Thinking>>,
     /// When this server last found that another one holds the lease of the game.
     leased_elsewhere: Mutex<Option<Instant>>,
+    /// When a change could first not be stored, until one is stored again. Clocks stand still.
+    failing_since: Mutex<Option<Instant>>,
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -94,6 +99,10 @@ impl Drop for Thinking {
     }
 }
 
+fn not_found(id: &str) -> Error {
+    Error::NotFound(format!("Game '{id}' not found"))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -110,6 +119,7 @@ impl LiveGame {
             will_notify: AtomicBool::new(false),
             thinking: Mutex::default(),
             leased_elsewhere: Mutex::default(),
+            failing_since: Mutex::default(),
             flag: Mutex::default(),
         }
     }
@@ -143,13 +153,18 @@ impl LiveGames {
         metrics: Arc<Metrics>,
     ) -> Arc<LiveGames> {
         Arc::new(LiveGames {
-            quota: Quota::new(config.live_games, config.live_games_per_address),
+            quota: Quota::new(
+                config.live_games,
+                config.live_games_per_address,
+                config.live_games_per_visitor,
+            ),
             config,
             store,
             fleet,
             engine,
             metrics,
             games: Mutex::default(),
+            unseen_changes: AtomicU64::default(),
             unreadable: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -194,11 +209,10 @@ impl LiveGames {
     }
 
     async fn load(&self, id: &str) -> Result<GameSession, Error> {
-        let unknown = || Error::NotFound(format!("Game '{id}' not found"));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err(unknown());
+            return Err(not_found(id));
         }
-        self.store.load(id).await?.ok_or_else(unknown)
+        self.store.load(id).await?.ok_or_else(|| not_found(id))
     }
 
     /// A game by its id, loaded for a client if it is not in memory.
@@ -220,17 +234,26 @@ impl LiveGames {
             self.start_agent(&live, &live.session());
             return Ok(live);
         }
+        let unseen_changes = self.unseen_changes.load(Ordering::SeqCst);
         let session = self.load(id).await?;
         let permit = match session.status() {
             Status::Finished => None,
             _ => Some(self.acquire_permit(client)?),
         };
-        Ok(self.admit(session, client, permit))
+        let live = self.admit(session, client, permit);
+        if self.unseen_changes.load(Ordering::SeqCst) != unseen_changes {
+            let _gate = live.gate.lock().await;
+            self.reload(&live).await?;
+            if !lock(&self.games).contains_key(id) {
+                return Err(not_found(id));
+            }
+        }
+        Ok(live)
     }
 
     /// A permit for an unfinished game of a client.
     fn acquire_permit(&self, client: &Client) -> Result<Permit, Error> {
-        self.quota.acquire(client.address).map_err(|exceeded| match exceeded {
+        self.quota.acquire(client).map_err(|exceeded| match exceeded {
             Exceeded::All => {
                 Error::Busy("Too many games are in progress, try again later".to_owned(), 30)
             }
@@ -238,6 +261,11 @@ impl LiveGames {
                 let limit = self.config.live_games_per_address;
                 let message =
                     format!("Too many games from your address are in progress (limit: {limit})");
+                Error::TooMany(message, 30)
+            }
+            Exceeded::Visitor => {
+                let limit = self.config.live_games_per_visitor;
+                let message = format!("Too many of your games are in progress (limit: {limit})");
                 Error::TooMany(message, 30)
             }
         })
@@ -324,6 +352,9 @@ impl LiveGames {
         let now = Instant::now();
         let before = live.session();
         let mut session = GameSession::clone(&before);
+        if let Some(since) = *lock(&live.failing_since) {
+            session.pause_clock(since, now);
+        }
         // A move after the flag has fallen is too late.
         let fallen = session.drop_flag(now);
         let result = if fallen {
@@ -357,9 +388,13 @@ impl LiveGames {
         if let Err(error) = stored {
             if matches!(error, StoreError::Stale) {
                 self.reload(live).await?;
+                *lock(&live.failing_since) = None;
+            } else {
+                lock(&live.failing_since).get_or_insert(started);
             }
             return Err(error.into());
         }
+        *lock(&live.failing_since) = None;
         self.metrics.moves.inc_by(session.moves.len().saturating_sub(same) as u64);
         let (game, version) = (session.id.clone(), session.version);
         self.fleet.publish(Message::Changed { game, version });
@@ -395,7 +430,7 @@ impl LiveGames {
         if session.status() == Status::Finished {
             *permit = None;
         } else if permit.is_none() {
-            *permit = self.quota.acquire(live.client().address).ok();
+            *permit = self.quota.acquire(&live.client()).ok();
         }
     }
 
@@ -435,6 +470,7 @@ impl LiveGames {
 
     /// Reloads all games of a visitor after they have changed in the database.
     pub(crate) async fn reload_games_of(self: &Arc<Self>, who: &Visitor) -> Result<(), Error> {
+        self.unseen_changes.fetch_add(1, Ordering::SeqCst);
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games.into_iter().filter(|live| live.session().belongs_to(who)) {
             let _gate = live.gate.lock().await;
@@ -527,6 +563,7 @@ impl LiveGames {
     async fn erase(self: &Arc<Self>, gone: &LiveGame) -> Result<(), Error> {
         let session = gone.session();
         self.store.delete(session.id.clone(), session.version).await?;
+        self.unseen_changes.fetch_add(1, Ordering::SeqCst);
         self.fleet.publish(Message::Deleted { game: session.id.clone() });
         self.remove(gone, &session.id);
         Ok(())
@@ -562,6 +599,16 @@ impl LiveGames {
                 }
             }))
         });
+    }
+
+    /// Lets a clock run again that stood still while the database failed.
+    async fn resume_clock(self: &Arc<Self>, live: &Arc<LiveGame>) {
+        let is_failing = lock(&live.failing_since).is_some();
+        if is_failing && live.session().clock.is_some() {
+            // Any stored change does.
+            let resumed = self.change(live, |_, _| Ok(())).await;
+            tracing::info!(resumed = resumed.is_ok(), "A clock stood still");
+        }
     }
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
@@ -723,6 +770,8 @@ impl LiveGames {
             live.forget_silent_servers();
             self.end_if_abandoned(live, &session, away).await;
             // Make up for failed writes.
+            self.resume_clock(live).await;
+            let session = live.session();
             if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
                 self.drop_flag(live).await;
             }

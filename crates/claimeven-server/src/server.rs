@@ -199,24 +199,32 @@ impl Server {
         let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
         let _renewal = tls.map(|tls| AbortOnDropHandle::new(tokio::spawn(tls.keep_current())));
         listener::raise_file_limit();
-        let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
+        let mut sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
         let operator = AbortOnDropHandle::new(tokio::spawn(follow_operator(Arc::clone(&app))));
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
         let fleet = inbox.map(|inbox| join_fleet(&app, inbox));
         let watcher = AbortOnDropHandle::new(tokio::spawn(watch_fleet(Arc::clone(&app))));
-        let quota = Quota::new(app.config.connections, app.config.connections_per_address);
+        let quota = Quota::new(app.config.connections, app.config.connections_per_address, 0);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
-        let taken_over = app.store.taken_over();
+        let mut failure = None;
         let stop = async {
-            tokio::select! {
-                () = stop => {}
+            failure = tokio::select! {
+                () = stop => None,
                 // Two servers that write the same games would contradict each other.
-                () = taken_over.cancelled() => {}
-            }
+                () = app.store.taken_over().cancelled() => {
+                    Some("another server has taken over the database")
+                }
+                // A server that stores nothing, or that never looks after its games, is of no use. A
+                // supervisor can start it again.
+                () = app.store.writer_ended().cancelled() => {
+                    Some("the task that writes to the database has failed")
+                }
+                _ = &mut sweeper => Some("the task that looks after the games has failed"),
+            };
         };
         let connections = listener::serve(listener, router, quota, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
@@ -227,11 +235,7 @@ impl Server {
         if stored.is_err() {
             tracing::warn!("Aborted unfinished work; it resumes from its last stored state");
         }
-        if app.store.taken_over().is_cancelled() {
-            let reason = "another server has taken over the database".to_owned();
-            return Err(ServerError::Other(reason));
-        }
-        Ok(())
+        failure.map_or(Ok(()), |reason| Err(ServerError::Other(reason.to_owned())))
     }
 }
 

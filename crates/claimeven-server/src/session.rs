@@ -223,6 +223,11 @@ impl GameSession {
         past + if self.to_move() == Some(player) { self.turn_time(now) } else { Duration::ZERO }
     }
 
+    /// Excludes a period, which ends now, from the time of the current turn.
+    pub(crate) fn pause_clock(&mut self, since: Instant, now: Instant) {
+        self.turn_began += now.saturating_duration_since(since.max(self.turn_began));
+    }
+
     /// A player's remaining time.
     pub(crate) fn time_left(&self, player: usize, now: Instant) -> Option<Duration> {
         let left = self.clock?.left[player];
@@ -299,7 +304,7 @@ impl GameSession {
         }
         let time = self.turn_time(now);
         let new_move = PlayedMove { column: column.number(), time, nodes: None, value: None };
-        self.append(column, new_move, now)
+        self.append(column, new_move, time, now)
     }
 
     /// Plays an agent's move.
@@ -310,7 +315,7 @@ impl GameSession {
             nodes: Some(decision.stats.nodes),
             value: Some(decision.value.to_string()),
         };
-        self.append(decision.column, played, now)
+        self.append(decision.column, played, decision.time, now)
     }
 
     /// Ends the game because an agent failed.
@@ -365,14 +370,16 @@ impl GameSession {
         if self.is_between_people() {
             return conflict("Redo is only available against the computer and in local games");
         }
+        self.require_playing()?;
         if self.undone.is_empty() {
             return conflict("There is no move to redo");
         }
+        self.charge_turn(now);
         while let Some(played) = self.undone.pop() {
             let column = Column::from_index(usize::from(played.column) - 1);
             let column = column.expect("it was played before");
             let undone = std::mem::take(&mut self.undone);
-            self.append(column, played, now)?;
+            self.append(column, played, Duration::ZERO, now)?;
             self.undone = undone;
             if self.to_move().is_none_or(|player| self.holds(who, player)) {
                 break;
@@ -425,10 +432,14 @@ impl GameSession {
         if let Some(id) = &self.rematch {
             return Ok(Rematch::Started(id.clone()));
         }
+        if self.is_between_agents() {
+            return Ok(Rematch::Agreed);
+        }
+        // Whoever only created the game cannot seat others in a new one.
+        self.require_seat(who)?;
         if !self.is_between_people() {
             return Ok(Rematch::Agreed);
         }
-        self.require_seat(who)?;
         if self.seats.contains(&Seat::Open) {
             return conflict("Nobody joined this game");
         }
@@ -445,6 +456,9 @@ impl GameSession {
     /// Declines a rematch, or withdraws one's own offer.
     pub(crate) fn decline_rematch(&mut self, who: &Visitor) -> Result<(), Refusal> {
         self.require_seat(who)?;
+        if self.rematch.is_some() {
+            return conflict("The rematch has already started");
+        }
         match self.offers.rematch.take() {
             Some(_) => Ok(()),
             None => conflict("Nobody has offered a rematch"),
@@ -533,6 +547,7 @@ impl GameSession {
     }
 
     fn detach(&mut self, who: &Visitor) -> bool {
+        let is_waiting = self.status() == Status::Waiting;
         if self.owner.as_ref() == Some(who) {
             self.owner = None;
         }
@@ -542,6 +557,9 @@ impl GameSession {
             {
                 *holder = None;
                 name.clear();
+                if is_waiting {
+                    *seat = Seat::Open;
+                }
             }
         }
         self.seats.iter().any(|seat| seat.is_other_person(who)) || self.owner.is_some()
@@ -564,17 +582,30 @@ impl GameSession {
         usize::from(!self.holds(who, 0))
     }
 
+    /// Charges the time of the current turn to the person to move, who then continues it.
+    fn charge_turn(&mut self, now: Instant) {
+        if let Some(player) = self.to_move()
+            && matches!(self.seats[player], Seat::Human { .. })
+            && let Some(left) = self.time_left(player, now)
+            && let Some(clock) = &mut self.clock
+        {
+            clock.left[player] = left;
+        }
+        self.turn_began = now;
+    }
+
+    /// Plays a move and charges time for it.
     fn append(
         &mut self,
         column: Column,
         new_move: PlayedMove,
+        charged: Duration,
         now: Instant,
     ) -> Result<(), Refusal> {
         let player = self.mover(self.ply());
-        let time = new_move.time;
         self.game.play(column).map_err(|error| Refusal::Conflict(error.to_string()))?;
         if let Some(clock) = &mut self.clock {
-            clock.left[player] = clock.left[player].saturating_sub(time) + clock.increment;
+            clock.left[player] = clock.left[player].saturating_sub(charged) + clock.increment;
         }
         self.moves.push(new_move);
         self.undone.clear();
@@ -590,14 +621,22 @@ impl GameSession {
         last.map_or_else(|| conflict("There is no move to take back"), Ok)
     }
 
+    /// Takes moves back. The time spent on them stays spent, but increments are for moves on the board.
     fn take_back(&mut self, target: usize, now: Instant) {
+        // The takeback itself must not lose the game.
+        const MIN_LEFT: Duration = Duration::from_secs(1);
+        self.charge_turn(now);
         while self.ply() > target {
             self.game.undo();
             self.undone.extend(self.moves.pop());
+            let player = self.mover(self.ply());
+            if let Some(clock) = &mut self.clock {
+                let left = &mut clock.left[player];
+                *left = left.saturating_sub(clock.increment).max(MIN_LEFT.min(*left));
+            }
         }
         self.end = None;
         self.offers = Offers::default();
-        self.turn_began = now;
     }
 
     fn lose(&mut self, loser: usize, reason: EndReason, now: Instant) {

@@ -65,6 +65,8 @@ pub(crate) struct Store {
     health: Arc<tokio::sync::Mutex<()>>,
     /// Held as long as any handle exists.
     lock: Arc<ServerLock>,
+    /// Cancelled when the writing task has ended.
+    writer_ended: CancellationToken,
 }
 
 /// A change, and the channel for its result: the number of rows changed.
@@ -180,14 +182,25 @@ impl Store {
             .connect_with(options.clone())
             .await?;
         let (changes, inbox) = mpsc::channel(1024);
-        tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
+        let (writer, writer_ended) = (Writer::new(options, is_sqlite), CancellationToken::new());
+        let guard = writer_ended.clone().drop_guard();
+        tokio::spawn(async move {
+            // Dropped even if the writer panics.
+            let _guard = guard;
+            writer.run(inbox).await;
+        });
         let (health, lock) = (Arc::default(), Arc::new(lock));
-        Ok(Store { pool, changes, server, health, lock })
+        Ok(Store { pool, changes, server, health, lock, writer_ended })
     }
 
     /// Cancelled when another server has taken over the database.
     pub(crate) fn taken_over(&self) -> &CancellationToken {
         self.lock.lost()
+    }
+
+    /// Cancelled when nothing can be written any more, because the writing task has failed.
+    pub(crate) fn writer_ended(&self) -> &CancellationToken {
+        &self.writer_ended
     }
 
     /// The signing key that earlier versions kept in the database.

@@ -29,6 +29,7 @@ The file is TOML, such as docs/tournament.toml:\n\n  \
     openings = \"balanced:6\"          # none, random:PLIES, or a list such as [\"44\", \"1\"]\n  \
     seed = 1\n  \
     time = \"60+0.5\"                  # per player; or move_time = milliseconds\n  \
+    # memory_mb = 64                 # maximum size of a player's search tree\n  \
     anchor = { player = \"random\", elo = 0 }\n  \
     setup = { cols = 7, rows = 6, connect = 4, ruleset = \"standard\" }\n\n\
 Only players is required. A JSON file has the same keys, or is a list of games with\n\

@@ -1,6 +1,6 @@
 //! `claimeven serve`: the web application.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 
 use claimeven_server::{Config, Server, ServerError};
@@ -135,9 +135,24 @@ fn start_log(args: &Args) {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(|| LogStream);
     match args.log_format {
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),
+    }
+}
+
+/// Standard error, without errors. The log may be on a disk that is full, or its reader may have exited;
+/// the logger would then report that on standard error, which panics, and the server must go on.
+struct LogStream;
+
+impl Write for LogStream {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

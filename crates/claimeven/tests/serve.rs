@@ -321,3 +321,26 @@ fn the_documented_requests_are_answered() {
     }
     assert_eq!(count, 6 * 3 + 1 + 4);
 }
+
+/// The log's reader exits: every line that is logged after that fails.
+#[cfg(unix)]
+#[test]
+fn a_log_that_cannot_be_written_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.sqlite");
+    // Each request is logged.
+    let mut server = Process::start_with(&file, &["--log", "debug"], Stdio::piped());
+    drop(server.child.stderr.take());
+    let seats = r#"{"seats": [{"kind": "human"}, {"kind": "human"}]}"#;
+    let (status, cookie, game) = request(&server.addr, "", "POST", "/api/games", seats).unwrap();
+    assert_eq!(status, 201, "{game}");
+    let path = format!("/api/games/{}/moves", game["id"].as_str().unwrap());
+    for ply in 0..4 {
+        let body = json!({ "column": 1 + ply % 2, "ply": ply }).to_string();
+        let (status, _, game) = request(&server.addr, &cookie, "POST", &path, &body).unwrap();
+        assert_eq!(status, 200, "{game}");
+    }
+    let id = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}

@@ -35,6 +35,7 @@ fn play_against(engine: &AgentSpec, other: &AgentSpec, setup: Setup) -> GameReco
         opening: &[],
         seed: 1,
         time: TimeControl::default(),
+        memory: None,
     };
     play_game(&pairing, "1".to_owned(), &Arc::new(AtomicBool::new(false))).unwrap().unwrap()
 }

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{Judgement, Review, ReviewOptions};
+use claimeven_arena::{Judgement, MoveReview, Review, ReviewOptions};
 use claimeven_game::{Game, Outcome, Position, Ruleset, Setup};
 
-const UNLIMITED: ReviewOptions = ReviewOptions { time_per_position: None, cancel: None };
+const UNLIMITED: ReviewOptions =
+    ReviewOptions { time: None, time_per_position: None, cancel: None };
 
 fn review(setup: Setup, moves: &str) -> Review {
     Review::of(&Game::parse(setup, moves).unwrap(), &UNLIMITED)
@@ -134,8 +135,7 @@ fn a_whole_standard_game_is_reviewed_quickly() {
 fn early_moves_stay_unknown_but_the_end_is_judged() {
     let setup = Setup::new(10, 10, 4, Ruleset::Standard).unwrap();
     let game = Game::parse(setup, "1213141").unwrap();
-    let options =
-        ReviewOptions { time_per_position: Some(Duration::from_millis(50)), cancel: None };
+    let options = ReviewOptions { time_per_position: Some(Duration::from_millis(50)), ..UNLIMITED };
     let start = Instant::now();
     let review = Review::of(&game, &options);
     assert!(start.elapsed() < Duration::from_secs(5));
@@ -144,9 +144,26 @@ fn early_moves_stay_unknown_but_the_end_is_judged() {
     assert_ne!(review.moves[6].judgement, Judgement::Unknown);
     let known = |index: &usize| review.moves[*index].judgement != Judgement::Unknown;
     assert_eq!(review.players[0].judged, (0..7).step_by(2).filter(known).count());
-    let cancelled = ReviewOptions { time_per_position: None, cancel: Some(Arc::new(true.into())) };
+    let cancelled = ReviewOptions { cancel: Some(Arc::new(true.into())), ..UNLIMITED };
     let review = Review::of(&game, &cancelled);
     assert!(review.moves.iter().all(|reviewed| reviewed.judgement == Judgement::Unknown));
+}
+
+#[test]
+fn the_time_for_all_positions_is_shared_between_them() {
+    let setup = Setup::new(11, 9, 5, Ruleset::Lines).unwrap();
+    let game = random_game(setup, 1);
+    let options = ReviewOptions { time: Some(Duration::from_secs(2)), ..ReviewOptions::default() };
+    let before = processor_time();
+    let review = Review::of(&game, &options);
+    if let (Some(before), Some(after)) = (before, processor_time()) {
+        // Unlimited, two positions alone would take six seconds.
+        assert!(after - before < Duration::from_secs(5), "{:?}", after - before);
+    }
+    assert_eq!(review.moves.len(), 99);
+    let is_known = |reviewed: &&MoveReview| reviewed.judgement != Judgement::Unknown;
+    assert!(review.moves.iter().filter(is_known).count() > 5);
+    assert!(review.moves.iter().any(|reviewed| reviewed.estimate.is_some()));
 }
 
 #[test]

@@ -25,7 +25,7 @@ const GAMES: usize = 500;
 /// The range of thinking times per move.
 const PAUSE_MS: std::ops::Range<u64> = 200..2_000;
 
-/// How long an agent may take to move after the last fault.
+/// How long an agent may take to move after a fault.
 const MAX_DELAY: Duration = Duration::from_secs(90);
 
 /// The acknowledged moves of each game, as ply and column.
@@ -53,7 +53,35 @@ const FAULT_TIME: Duration = Duration::from_secs(15);
 struct Shared {
     addr: String,
     acknowledged: Mutex<Acknowledged>,
+    /// The games in which it is an agent's turn, and since when.
+    waiting: Mutex<BTreeMap<String, Instant>>,
     stop: AtomicBool,
+}
+
+impl Shared {
+    /// Notes whether it is the agent's turn.
+    fn see(&self, id: &str, is_agents_turn: bool) {
+        let mut waiting = self.waiting.lock().unwrap();
+        if is_agents_turn {
+            waiting.entry(id.to_owned()).or_insert_with(Instant::now);
+        } else {
+            waiting.remove(id);
+        }
+    }
+
+    /// Waits until every agent that had to move when a fault ended has moved; returns how many have
+    /// not. The server is not restarted meanwhile, because that would also restart the agents.
+    async fn count_frozen(&self) -> usize {
+        let ended = Instant::now();
+        loop {
+            let waiting =
+                self.waiting.lock().unwrap().values().filter(|&&since| since < ended).count();
+            if waiting == 0 || ended.elapsed() > MAX_DELAY {
+                return waiting;
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+    }
 }
 
 /// Kills the server this many times, with a fault of the database after every fifth kill, and reports
@@ -90,6 +118,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
     let shared = Arc::new(Shared {
         addr: addr.clone(),
         acknowledged: Mutex::default(),
+        waiting: Mutex::default(),
         stop: AtomicBool::new(false),
     });
     // One client for all, with different cookies: creating a client takes longer than a move.
@@ -107,6 +136,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         })
         .collect();
     let mut injected: BTreeMap<String, usize> = BTreeMap::new();
+    let mut frozen = 0;
     for round in 0..kills {
         sleep(Duration::from_millis(fastrand::u64(1_000..4_000))).await;
         server.kill()?;
@@ -125,6 +155,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
             (Fault::Crashed, _) => crash(&database).await?,
             (Fault::Restarted, _) => restart_database(&database).await?,
         }
+        frozen += shared.count_frozen().await;
         let moves: usize = shared.acknowledged.lock().unwrap().values().map(Vec::len).sum();
         println!(
             "{:>5} s: {} kills, faults of the database {injected:?}, {moves} acknowledged moves",
@@ -139,7 +170,8 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
     }
     let acknowledged = std::mem::take(&mut *shared.acknowledged.lock().unwrap());
     let lost = count_lost(&database, &acknowledged).await?;
-    let (frozen, wrong) = examine(&shared.addr, &acknowledged).await?;
+    let (frozen_at_end, wrong) = examine(&shared.addr, &acknowledged).await?;
+    frozen += frozen_at_end;
     let moves: usize = acknowledged.values().map(Vec::len).sum();
     println!("{kills} kills, faults of the database {injected:?}");
     println!("{} games, {moves} acknowledged moves: {lost} lost", acknowledged.len());
@@ -166,8 +198,11 @@ async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
 async fn play(shared: &Shared, mut visitor: Visitor) -> Fallible<()> {
     let agent = ["random", "level:1", "alphabeta:depth=2"][fastrand::usize(..3)];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
-    let (status, mut game) =
-        visitor.request(&shared.addr, "/api/games", Some(json!({ "seats": seats }))).await?;
+    let mut new = json!({ "seats": seats });
+    if fastrand::bool() {
+        new["clock"] = json!({ "initial_ms": 3_600_000, "increment_ms": 1_000 });
+    }
+    let (status, mut game) = visitor.request(&shared.addr, "/api/games", Some(new)).await?;
     if status != 201 {
         return Err(format!("{status} {game}").into());
     }
@@ -178,6 +213,7 @@ async fn play(shared: &Shared, mut visitor: Visitor) -> Fallible<()> {
         sleep(Duration::from_millis(fastrand::u64(PAUSE_MS))).await;
         let own = game["players"][0]["you"] == true;
         let mine = u64::from(!own);
+        shared.see(&id, game["status"] != "finished" && game["to_move"] != mine);
         if game["to_move"] == mine {
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = legal[fastrand::usize(..legal.len())].as_u64().ok_or("no number")?;
@@ -195,6 +231,7 @@ async fn play(shared: &Shared, mut visitor: Visitor) -> Fallible<()> {
             game = now;
         }
     }
+    shared.see(&id, false);
     Ok(())
 }
 

@@ -19,11 +19,11 @@ use utoipa_axum::routes;
 use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
 use crate::App;
 use crate::agents;
-use crate::client::{Address, Client};
+use crate::client::Client;
 use crate::error::{Error, ErrorView};
 use crate::store::{Job, JobState, Kind, now_ms};
 use crate::visitor::{Visitor, random_name};
-use crate::work::jobs::lock;
+use crate::work::jobs::{OTHERS_ACTIVE, lock};
 use crate::work::tournament::{BoardView, CHOSEN};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
@@ -109,6 +109,9 @@ impl TournamentInput {
             // No player may block the tournament.
             "move_time": config.think_others_ms.max(1),
         });
+        if config.max_agent_mb() > 0 {
+            document["memory_mb"] = config.max_agent_mb().into();
+        }
         if let Some(title) = title(&self.title)? {
             document["title"] = title.into();
         }
@@ -232,12 +235,11 @@ async fn create(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
-    Extension(address): Extension<Address>,
     Body(input): Body<TournamentInput>,
 ) -> ApiResult<Response> {
     let worker = Arc::clone(&app);
     let (document, plan) = run_blocking(move || input.plan(&worker)).await??;
-    app.guard.new_tournament(address, plan.games())?;
+    app.guard.new_tournament(&client, plan.games())?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
     let config = &app.config;
@@ -275,8 +277,7 @@ fn check_free(app: &App, own: &[Job]) -> ApiResult<()> {
     if active < app.config.jobs_each.max(1) {
         return Ok(());
     }
-    let message = "Your other tournaments are still running: stop one first".to_owned();
-    Err(Error::Conflict(message))
+    Err(Error::Conflict(OTHERS_ACTIVE.to_owned()))
 }
 
 /// The visitor's tournaments, the latest first.

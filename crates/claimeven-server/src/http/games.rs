@@ -19,7 +19,7 @@ use super::extract::{
 use super::view::{GameSummary, GameView};
 use crate::App;
 use crate::agents;
-use crate::client::{Address, Client};
+use crate::client::Client;
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
 use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, end_on_board};
@@ -186,10 +186,9 @@ async fn create(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
-    Extension(address): Extension<Address>,
     Body(new): Body<NewGameInput>,
 ) -> ApiResult<(StatusCode, Json<GameView>)> {
-    app.guard.new_game(address)?;
+    app.guard.new_game(&client)?;
     let (worker, owner) = (Arc::clone(&app), who.clone());
     let session = run_blocking(move || new.session(&worker, &owner)).await??;
     let live = app.games.create(session, &client).await?;
@@ -326,7 +325,6 @@ struct RematchView {
 ))]
 async fn rematch(
     visit: Visit,
-    Extension(address): Extension<Address>,
     Body(OfferInput { accept }): Body<OfferInput>,
 ) -> ApiResult<Json<RematchView>> {
     if accept == Some(false) {
@@ -335,7 +333,7 @@ async fn rematch(
         return Ok(Json(RematchView { id: None }));
     }
     let live = visit.app.games.get(&visit.id, &visit.client).await?;
-    visit.app.guard.new_game(address)?;
+    visit.app.guard.new_game(&visit.client)?;
     let rematch = visit.app.games.rematch(&live, &visit.who, &visit.client).await;
     let id = rematch.map_err(|error| visit.with_game(error, &live))?;
     Ok(Json(RematchView { id }))
@@ -480,6 +478,14 @@ async fn list(
     Ok(Json(ListView { games, next }))
 }
 
+/// A text for a pattern of the database, without special characters.
+fn pattern(text: &str) -> ApiResult<String> {
+    if text.contains(char::is_control) {
+        return Err(Error::Bad(format!("{text:?} has control characters")));
+    }
+    Ok(text.replace(['\\', '%', '_'], ""))
+}
+
 fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     let mut filter = match query.mine {
         Some(true) => Filter::own(who, limit),
@@ -487,11 +493,12 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     };
     let key = who.key();
     if let Some(player) = &query.player {
-        let part = player.to_lowercase().replace(['\\', '%', '_'], "");
-        filter.text("(LOWER(name0) LIKE ? OR LOWER(name1) LIKE ?)", &format!("%{part}%"));
+        let part = pattern(player)?;
+        let condition = "(LOWER(name0) LIKE LOWER(?) OR LOWER(name1) LIKE LOWER(?))";
+        filter.text(condition, &format!("%{part}%"));
     }
     if let Some(agent) = &query.agent {
-        let start = agent.replace(['\\', '%', '_'], "");
+        let start = pattern(agent)?;
         // `level:1` must not match `level:10`.
         if has_parameters(&start) {
             filter.text("(agent0 = ? OR agent1 = ?)", &start);

@@ -4,6 +4,7 @@
 //! and `governor` would add a concurrent map and a clock to replace thirty lines.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::mem;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,7 @@ use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::Error;
 use crate::quota::{Exceeded, Permit, Quota};
-use crate::visitor::Cookie;
+use crate::visitor::{Cookie, Visitor};
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +48,14 @@ impl Bucket {
     }
 }
 
-/// Limits per address.
+/// Limits per address and per visitor.
 pub(crate) struct Guard {
     config: Arc<Config>,
-    used: Mutex<Recent<Used>>,
+    used: Mutex<Recent<Address, Used>>,
     /// Bytes that addresses may still store.
-    stored: Mutex<Recent<Bucket>>,
+    stored: Mutex<Recent<Address, Bucket>>,
+    /// Bytes that visitors may still store.
+    stored_by_visitors: Mutex<Recent<Visitor, Bucket>>,
     sockets: Quota,
 }
 
@@ -62,34 +65,33 @@ struct Used {
     games: Bucket,
 }
 
-/// The recent use of addresses. An address that was not seen for a whole period is forgotten, in
+/// The recent use of addresses or visitors. One that was not seen for a whole period is forgotten, in
 /// constant time however many there are.
-pub(super) struct Recent<T> {
+pub(super) struct Recent<K, T> {
     /// Seen in this period.
-    now: HashMap<Address, T>,
+    now: HashMap<K, T>,
     /// Seen in the previous period, but not in this one.
-    before: HashMap<Address, T>,
+    before: HashMap<K, T>,
     started: Instant,
     /// After this time, unused buckets are full again.
     period: Duration,
 }
 
-impl<T> Recent<T> {
-    /// A period ends early after this many addresses, which bounds the memory.
-    const MAX_ADDRESSES: usize = 100_000;
+impl<K: Eq + Hash, T> Recent<K, T> {
+    /// A period ends early after this many keys, which bounds the memory.
+    const MAX_KEYS: usize = 100_000;
 
-    pub(super) fn new(period: Duration) -> Recent<T> {
+    pub(super) fn new(period: Duration) -> Recent<K, T> {
         Recent { now: HashMap::new(), before: HashMap::new(), started: Instant::now(), period }
     }
 
-    pub(super) fn of(&mut self, address: Address, fresh: impl FnOnce() -> T) -> &mut T {
-        if self.started.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
+    pub(super) fn of(&mut self, key: K, fresh: impl FnOnce() -> T) -> &mut T {
+        if self.started.elapsed() > self.period || self.now.len() >= Self::MAX_KEYS {
             self.before = mem::take(&mut self.now);
             self.started = Instant::now();
         }
-        let before = &mut self.before;
-        let seen = || before.remove(&address).unwrap_or_else(fresh);
-        self.now.entry(address).or_insert_with(seen)
+        let before = self.before.remove(&key);
+        self.now.entry(key).or_insert_with(|| before.unwrap_or_else(fresh))
     }
 }
 
@@ -118,9 +120,14 @@ const DAY: Duration = Duration::from_hours(24);
 
 impl Guard {
     pub(crate) fn new(config: Arc<Config>) -> Guard {
-        let sockets = Quota::new(config.sockets, config.sockets_per_address);
-        let (used, stored) = (Recent::new(Duration::from_mins(1)), Recent::new(DAY));
-        Guard { config, used: Mutex::new(used), stored: Mutex::new(stored), sockets }
+        let Config { sockets, sockets_per_address, sockets_per_visitor, .. } = *config;
+        Guard {
+            config,
+            used: Mutex::new(Recent::new(Duration::from_mins(1))),
+            stored: Mutex::new(Recent::new(DAY)),
+            stored_by_visitors: Mutex::new(Recent::new(DAY)),
+            sockets: Quota::new(sockets, sockets_per_address, sockets_per_visitor),
+        }
     }
 
     fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
@@ -147,37 +154,35 @@ impl Guard {
     }
 
     /// Counts a new game.
-    pub(crate) fn new_game(&self, address: Address) -> Result<(), Error> {
-        self.new_games(address)?;
-        self.store(address, GAME_BYTES)
+    pub(crate) fn new_game(&self, client: &Client) -> Result<(), Error> {
+        self.new_games(client)?;
+        self.store(client, GAME_BYTES)
     }
 
     /// Counts a new tournament with this many games.
-    pub(crate) fn new_tournament(&self, address: Address, games: u64) -> Result<(), Error> {
-        self.new_games(address)?;
-        self.store(address, RECORD_BYTES * games as f64)
+    pub(crate) fn new_tournament(&self, client: &Client, games: u64) -> Result<(), Error> {
+        self.new_games(client)?;
+        self.store(client, RECORD_BYTES * games as f64)
     }
 
-    fn new_games(&self, address: Address) -> Result<(), Error> {
+    fn new_games(&self, client: &Client) -> Result<(), Error> {
+        let Some(address) = client.address else { return Ok(()) };
         let max = f64::from(self.config.games_per_minute);
         self.take(address, 1.0, max / 60.0, max, |used| &mut used.games)
     }
 
-    /// Counts data that an address stores.
-    fn store(&self, address: Address, bytes: f64) -> Result<(), Error> {
-        let limit = self.config.stored_mb_per_day;
-        if limit == 0 {
-            return Ok(());
-        }
-        let max = limit as f64 * 1e6;
-        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = stored.of(address, || Bucket::full(max));
-        bucket.take(bytes, max / DAY.as_secs_f64(), max.max(bytes)).map_err(|wait| {
-            let message = format!(
-                "Your address has stored too many games and tournaments (limit: {limit} MB a day)"
-            );
-            Error::TooMany(message, Duration::from_secs_f64(wait).as_secs() + 1)
-        })
+    /// Counts data that a client stores.
+    fn store(&self, client: &Client, bytes: f64) -> Result<(), Error> {
+        let Config { stored_mb_per_day, visitor_mb_per_day, .. } = *self.config;
+        // The visitor first: what is refused here does not count for the address.
+        store(
+            &self.stored_by_visitors,
+            client.visitor.clone(),
+            bytes,
+            visitor_mb_per_day,
+            "You have",
+        )?;
+        store(&self.stored, client.address, bytes, stored_mb_per_day, "Your address has")
     }
 
     /// Counts a hint.
@@ -191,12 +196,17 @@ impl Guard {
     }
 
     /// Admits a socket, up to the limits.
-    pub(crate) fn socket(&self, address: Address) -> Result<Permit, Error> {
-        self.sockets.acquire(Some(address)).map_err(|exceeded| match exceeded {
+    pub(crate) fn socket(&self, client: &Client) -> Result<Permit, Error> {
+        self.sockets.acquire(client).map_err(|exceeded| match exceeded {
             Exceeded::All => Error::Busy("Too many connections, try again later".to_owned(), 30),
             Exceeded::Address => {
                 let limit = self.config.sockets_per_address;
                 let message = format!("Too many connections from your address (limit: {limit})");
+                Error::TooMany(message, 30)
+            }
+            Exceeded::Visitor => {
+                let limit = self.config.sockets_per_visitor;
+                let message = format!("You have too many connections (limit: {limit})");
                 Error::TooMany(message, 30)
             }
         })
@@ -228,6 +238,25 @@ impl Guard {
             )
         })
     }
+}
+
+/// Counts data that an address or a visitor stores, up to a limit in megabytes a day.
+fn store<K: Eq + Hash>(
+    stored: &Mutex<Recent<K, Bucket>>,
+    key: Option<K>,
+    bytes: f64,
+    limit: u64,
+    who: &str,
+) -> Result<(), Error> {
+    let Some(key) = key.filter(|_| limit > 0) else { return Ok(()) };
+    let max = limit as f64 * 1e6;
+    let mut stored = stored.lock().unwrap_or_else(PoisonError::into_inner);
+    let bucket = stored.of(key, || Bucket::full(max));
+    bucket.take(bytes, max / DAY.as_secs_f64(), max.max(bytes)).map_err(|wait| {
+        let message =
+            format!("{who} stored too many games and tournaments (limit: {limit} MB a day)");
+        Error::TooMany(message, Duration::from_secs_f64(wait).as_secs() + 1)
+    })
 }
 
 /// Checks limits and origin, and identifies the visitor.
@@ -363,24 +392,53 @@ mod tests {
             }
         }
         let used = guard.used.lock().unwrap();
-        assert!(used.now.len() + used.before.len() <= 2 * Recent::<Used>::MAX_ADDRESSES);
+        assert!(used.now.len() + used.before.len() <= 2 * Recent::<Address, Used>::MAX_KEYS);
     }
 
     #[test]
     fn an_address_stores_a_limited_amount_of_data() {
         let config = Config { stored_mb_per_day: 100, games_per_minute: 0, ..Config::default() };
         let guard = Guard::new(Arc::new(config));
-        let address = |number: u32| Address::new(Ipv4Addr::from(number).into());
-        let (greedy, polite) = (address(1), address(2));
-        let accepted = (0..100).take_while(|_| guard.new_tournament(greedy, 2_000).is_ok()).count();
+        // Deletes its cookie all the time.
+        let client = |number: u32| Client {
+            address: Some(Address::new(Ipv4Addr::from(number).into())),
+            visitor: Some(Cookie::random().visitor()),
+        };
+        let (greedy, polite) = (|| client(1), client(2));
+        let accepted =
+            (0..100).take_while(|_| guard.new_tournament(&greedy(), 2_000).is_ok()).count();
         assert_eq!(accepted, 12, "tournaments of 8 MB");
-        let Err(Error::TooMany(message, wait)) = guard.new_tournament(greedy, 2_000) else {
+        let Err(Error::TooMany(message, wait)) = guard.new_tournament(&greedy(), 2_000) else {
             panic!("the limit was exceeded");
         };
         assert!(message.contains("limit: 100 MB a day"), "{message}");
         assert!((1_000..10_000).contains(&wait), "4 MB take an hour, not {wait} s");
-        let games = (0..10_000).take_while(|_| guard.new_game(greedy).is_ok()).count();
+        let games = (0..10_000).take_while(|_| guard.new_game(&greedy()).is_ok()).count();
         assert!((990..1_200).contains(&games), "the remaining 4 MB are {games} games");
-        assert!(guard.new_tournament(polite, 2_000).is_ok());
+        assert!(guard.new_tournament(&polite, 2_000).is_ok());
+    }
+
+    #[test]
+    fn a_visitor_stores_a_limited_amount_of_data_whatever_its_address() {
+        let config = Config {
+            stored_mb_per_day: 100,
+            visitor_mb_per_day: 20,
+            games_per_minute: 0,
+            ..Config::default()
+        };
+        let guard = Guard::new(Arc::new(config));
+        let visitor = Some(Cookie::random().visitor());
+        let client = |number: u32| Client {
+            address: Some(Address::new(Ipv4Addr::from(number).into())),
+            visitor: visitor.clone(),
+        };
+        let accepted = (0..100).take_while(|&n| guard.new_tournament(&client(n), 2_000).is_ok());
+        assert_eq!(accepted.count(), 2, "tournaments of 8 MB");
+        let Err(Error::TooMany(message, _)) = guard.new_tournament(&client(7), 2_000) else {
+            panic!("the limit was exceeded");
+        };
+        assert!(message.starts_with("You have stored too many"), "{message}");
+        let other = Client { visitor: Some(Cookie::random().visitor()), ..client(7) };
+        assert!(guard.new_tournament(&other, 2_000).is_ok());
     }
 }

@@ -27,7 +27,7 @@ use tower::Service;
 
 use super::guard::{Bucket, Recent};
 use super::malformed::WithErrorBodies;
-use crate::client::Address;
+use crate::client::{Address, Client};
 use crate::quota::{Permit, Quota};
 
 /// How long a client may take to send the header of a request, and how long a connection without
@@ -94,7 +94,8 @@ pub(crate) async fn serve(
         // A proxy's connections belong to many clients.
         let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
         // Excess connections are closed at once, because a response would keep them open.
-        let Ok(permit) = quota.acquire(address) else { continue };
+        let client = Client { address, visitor: None };
+        let Ok(permit) = quota.acquire(&client) else { continue };
         let may_handshake = |address: Address| {
             let bucket = handshakes.of(address, || Bucket::full(HANDSHAKE_BURST));
             bucket.take(1.0, HANDSHAKES_PER_SECOND, HANDSHAKE_BURST).is_ok()

@@ -187,7 +187,9 @@ pub(crate) async fn show(
         review
     } else {
         app.guard.analysis(address)?;
-        work::review(&app.engine, &client, &app.coaches, &app.store, &session).await?
+        // The rest is for waiting.
+        let time = app.config.max_request_time().map(|time| time.mul_f64(0.6));
+        work::review(&app.engine, &client, &app.coaches, &app.store, &session, time).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
 }

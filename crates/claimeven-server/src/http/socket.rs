@@ -20,7 +20,7 @@ use super::listener::ReadRate;
 use super::request::ClientIp;
 use super::view::GameView;
 use crate::App;
-use crate::client::{Address, Client};
+use crate::client::Client;
 use crate::error::{Error, ErrorView};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
 use crate::quota::Permit;
@@ -59,7 +59,6 @@ pub(crate) async fn live(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
-    Extension(address): Extension<Address>,
     Extension(ClientIp(ip)): Extension<ClientIp>,
     Extension(read_rate): Extension<ReadRate>,
     Id(id): Id,
@@ -67,7 +66,7 @@ pub(crate) async fn live(
 ) -> Result<Response, Error> {
     let live = app.games.get(&id, &client).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
-    let permit = app.guard.socket(address)?;
+    let permit = app.guard.socket(&client)?;
     let max = app.config.message_bytes;
     let max = if max == 0 { usize::MAX } else { max };
     let upgrade = upgrade.max_message_size(max).max_frame_size(max);

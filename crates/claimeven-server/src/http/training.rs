@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
 use crate::App;
-use crate::client::{Address, Client};
+use crate::client::Client;
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::store::{Job, JobState, Kind, now_ms};
@@ -188,14 +188,13 @@ async fn create(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
-    Extension(address): Extension<Address>,
     Body(input): Body<RunInput>,
 ) -> ApiResult<Response> {
     input.parameters()?;
     check_minutes(input.minutes, &app.config)?;
     let title = title(&input.title)?;
     allowed(&app).map_err(Error::Forbidden)?;
-    app.guard.new_game(address)?;
+    app.guard.new_game(&client)?;
     check_room(&app).await?;
     let job = Job {
         id: random_name(),

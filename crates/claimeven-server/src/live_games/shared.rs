@@ -1,7 +1,7 @@
 //! Games shared with other servers, which may change them as well.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::AbortOnDropHandle;
@@ -94,7 +94,16 @@ impl LiveGames {
             Message::Left => return self.handle_departure(&server),
             Message::StopJob { .. } | Message::Status(_) => return,
         };
-        let Some(live) = lock(&self.games).get(game).cloned() else { return };
+        let live = {
+            let games = lock(&self.games);
+            let Some(live) = games.get(game) else {
+                if let Message::Changed { .. } | Message::Deleted { .. } = message {
+                    self.unseen_changes.fetch_add(1, Ordering::SeqCst);
+                }
+                return;
+            };
+            Arc::clone(live)
+        };
         match message {
             Message::Changed { version, .. } if version <= live.session().version => {}
             Message::Changed { version, .. } => {

@@ -209,7 +209,8 @@ impl Filter {
     pub(crate) fn after(&mut self, cursor: &str) -> bool {
         let parsed =
             cursor.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
-        let Some((created, id)) = parsed else { return false };
+        let is_id = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let Some((created, id)) = parsed.filter(|(_, id)| is_id(id)) else { return false };
         (self.values[1], self.values[2]) = (Bound::Number(created), Bound::Text(id.to_owned()));
         true
     }

@@ -4,7 +4,8 @@
 //! where. Four lanes of threads take their searches from one queue:
 //!
 //! * the **express** lane, with normal priority, serves clients that have used little recently, one
-//!   search per address at a time, so that one address can never occupy all of its threads;
+//!   search per address at a time, so that one address can never occupy all of its threads; one of
+//!   its threads serves only brief searches, so that many addresses cannot occupy all of them for long;
 //! * the **common** lane, with lower priority, serves everyone;
 //! * the **background** lane, with the lowest priority, serves the lab;
 //! * the **idle** lane, with the scheduler's idle policy, prepares reviews in advance.
@@ -29,10 +30,11 @@ use claimeven_search::{Agent, Decision, Limits};
 use tokio::sync::oneshot;
 
 use super::usage::Usage;
+use crate::agents;
 use crate::client::Client;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use kept_agents::{KeptAgent, KeptAgents, SeatKey};
+use kept_agents::{KeptAgent, KeptAgents, SeatKey, Surplus};
 use lanes::{Lane, SearchThread};
 
 /// A pool of search threads and their queue.
@@ -82,6 +84,8 @@ struct QueuedSearch {
     number: u64,
     client: Client,
     urgency: Urgency,
+    /// Whether it takes about a second at most.
+    is_brief: bool,
     cancel: Arc<AtomicBool>,
     since: Instant,
     grant: oneshot::Sender<GrantedThread>,
@@ -91,6 +95,7 @@ struct QueuedSearch {
 struct RunningSearch {
     number: u64,
     client: Client,
+    is_brief: bool,
     cancel: Arc<AtomicBool>,
     lane: Lane,
     since: Instant,
@@ -104,6 +109,7 @@ struct Shared {
     queue_people: usize,
     queue_others: usize,
     background_threads: usize,
+    express_threads: usize,
 }
 
 #[derive(Default)]
@@ -122,10 +128,9 @@ impl Engine {
     /// Starts the threads.
     pub(crate) fn new(config: &Config, metrics: &Arc<Metrics>) -> Engine {
         let threads = config.engine_threads();
-        let background_threads = config.lab_searches.max(1);
+        let background_threads = config.background_threads();
         let lanes = [
-            // At least two, so that one address cannot occupy them all.
-            (Lane::Express, threads.max(2)),
+            (Lane::Express, config.express_threads()),
             (Lane::Common, threads),
             (Lane::Background, background_threads),
             (Lane::Idle, 1),
@@ -142,6 +147,7 @@ impl Engine {
                 queue_people: config.queue_people,
                 queue_others: config.queue_others,
                 background_threads,
+                express_threads: config.express_threads(),
             }),
         }
     }
@@ -161,7 +167,8 @@ impl Engine {
             let spec = request.spec.to_string();
             SeatKey { game, player, spec }
         });
-        let thread = self.acquire_thread(client, urgency, &cancel).await?;
+        let is_brief = agents::is_brief(&request.spec, request.position.setup());
+        let thread = self.acquire_thread(client, urgency, is_brief, &cancel).await?;
         complete(async move {
             let (kept, surplus) = thread.shared.agents.begin(seat.as_ref());
             let work = move || {
@@ -192,7 +199,8 @@ impl Engine {
     ) -> Result<T, EngineError> {
         let cancel = Arc::default();
         let _cancel_on_drop = CancelOnDrop(Arc::clone(&cancel));
-        let thread = self.acquire_thread(client, urgency, &cancel).await?;
+        let is_brief = urgency == Urgency::Brief;
+        let thread = self.acquire_thread(client, urgency, is_brief, &cancel).await?;
         let flag = Arc::clone(&cancel);
         complete(async move {
             // Lab searches may use as much memory as an agent; other work uses little.
@@ -216,6 +224,7 @@ impl Engine {
         &self,
         client: &Client,
         urgency: Urgency,
+        is_brief: bool,
         cancel: &Arc<AtomicBool>,
     ) -> Result<GrantedThread, EngineError> {
         let (grant, granted) = oneshot::channel();
@@ -230,7 +239,15 @@ impl Engine {
             state.count += 1;
             let (number, since) = (state.count, Instant::now());
             let (client, cancel) = (client.clone(), Arc::clone(cancel));
-            state.queue.push(QueuedSearch { number, client, urgency, cancel, since, grant });
+            state.queue.push(QueuedSearch {
+                number,
+                client,
+                urgency,
+                is_brief,
+                cancel,
+                since,
+                grant,
+            });
             self.shared.dispatch(&mut state);
             PlaceInQueue { shared: &self.shared, number }
         };
@@ -247,6 +264,13 @@ impl Engine {
         let state = self.shared.lock();
         let people = state.queue.iter().filter(|queued| queued.urgency == Urgency::Person).count();
         (people, state.queue.len() - people, state.running.len())
+    }
+
+    /// Reserves memory for agents that search on other threads. The search must drop the surplus before
+    /// it starts.
+    pub(crate) fn reserve_agents(&self, agents: usize) -> (ReservedAgents, Surplus) {
+        let surplus = self.shared.agents.reserve(agents);
+        (ReservedAgents { shared: Arc::clone(&self.shared), agents }, surplus)
     }
 
     /// The memory of the agents between their moves, in bytes.
@@ -274,6 +298,18 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// Memory reserved for agents, released on drop.
+pub(crate) struct ReservedAgents {
+    shared: Arc<Shared>,
+    agents: usize,
+}
+
+impl Drop for ReservedAgents {
+    fn drop(&mut self) {
+        self.shared.agents.release(self.agents);
     }
 }
 
@@ -423,11 +459,12 @@ impl Shared {
         for lane in Lane::ALL {
             while let Some(idle) = state.idle.iter().position(|thread| thread.lane() == lane) {
                 let Some(index) = self.next(state, lane) else { break };
-                let QueuedSearch { number, client, cancel, since, grant, .. } =
+                let QueuedSearch { number, client, is_brief, cancel, since, grant, .. } =
                     state.queue.remove(index);
                 self.metrics.waited(lane.name(), since.elapsed());
                 let since = Instant::now();
-                state.running.push(RunningSearch { number, client, cancel, lane, since });
+                let running = RunningSearch { number, client, is_brief, cancel, lane, since };
+                state.running.push(running);
                 let thread = Some(state.idle.swap_remove(idle));
                 let granted = GrantedThread { shared: Arc::clone(self), number, thread };
                 // It fails if the caller is about to leave the queue.
@@ -462,6 +499,8 @@ impl Shared {
         let running = state.running.iter().map(|running| state.weight(&running.client, now).0);
         let queued = weights.iter().map(|&((address, _), _)| address);
         let heaviest = running.chain(queued).max().unwrap_or(0);
+        let is_long = |running: &&RunningSearch| running.lane == Lane::Express && !running.is_brief;
+        let long = state.running.iter().filter(is_long).count();
         let is_light = |weight: u32| weight == 0 || weight + LIGHT_MARGIN <= heaviest;
         let may_run = |&((address, _), index): &((u32, u32), usize)| {
             let queued = &state.queue[index];
@@ -470,6 +509,7 @@ impl Shared {
                 Lane::Express => {
                     is_for_people
                         && is_light(address)
+                        && (queued.is_brief || long < self.express_threads - 1)
                         && state.running_in(lane, &queued.client) == 0
                 }
                 Lane::Common => is_for_people,

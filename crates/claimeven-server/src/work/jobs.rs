@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::monitor::Monitor;
-use crate::quota::{Permit, Quota};
+use crate::quota::{Exceeded, Permit, Quota};
 use crate::store::{Job, JobState, Kind, Store, StoreError};
 use crate::visitor::Visitor;
 
@@ -107,6 +107,9 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Why a visitor cannot start another tournament.
+pub(crate) const OTHERS_ACTIVE: &str = "Your other tournaments are still running: stop one first";
+
 impl Jobs {
     pub(crate) fn new(
         config: Arc<Config>,
@@ -121,7 +124,7 @@ impl Jobs {
             fleet,
             engine,
             running: Mutex::default(),
-            quota: Quota::new(0, config.jobs_per_address),
+            quota: Quota::new(0, config.jobs_per_address, config.jobs_each.max(1)),
             permits: Mutex::default(),
             interruptions: Mutex::default(),
             wake: [Notify::new(), Notify::new()],
@@ -167,20 +170,28 @@ impl Jobs {
 
     /// Adds a job of a client to the queue.
     pub(crate) async fn add(&self, job: &Job, client: &Client) -> Result<(), Error> {
-        let permit = self.acquire_permit(client)?;
+        let permit = self.acquire_permit(job.kind, client)?;
         self.store.add_job(job).await?;
         lock(&self.permits).insert(job.id.clone(), (client.clone(), permit));
         self.wake(job.kind).notify_one();
         Ok(())
     }
 
-    fn acquire_permit(&self, client: &Client) -> Result<Permit, Error> {
-        self.quota.acquire(client.address).map_err(|_| {
-            let limit = self.config.jobs_per_address;
-            let message = format!(
-                "Too many tournaments and training runs from your address are active (limit: {limit})"
-            );
-            Error::TooMany(message, 60)
+    fn acquire_permit(&self, kind: Kind, client: &Client) -> Result<Permit, Error> {
+        let mut client = client.clone();
+        if kind == Kind::Training {
+            // The limit per visitor is for tournaments.
+            client.visitor = None;
+        }
+        self.quota.acquire(&client).map_err(|exceeded| match exceeded {
+            Exceeded::Visitor => Error::Conflict(OTHERS_ACTIVE.to_owned()),
+            Exceeded::All | Exceeded::Address => {
+                let limit = self.config.jobs_per_address;
+                let message = format!(
+                    "Too many tournaments and training runs from your address are active (limit: {limit})"
+                );
+                Error::TooMany(message, 60)
+            }
         })
     }
 
@@ -240,7 +251,7 @@ impl Jobs {
 
     /// Resumes a stopped or failed job, or a training run that was done.
     pub(crate) async fn resume(&self, job: &Job, client: &Client) -> Result<(), Error> {
-        let permit = self.acquire_permit(client)?;
+        let permit = self.acquire_permit(job.kind, client)?;
         let from = match job.kind {
             Kind::Tournament => &[JobState::Stopped, JobState::Failed][..],
             Kind::Training => &[JobState::Stopped, JobState::Failed, JobState::Done],
@@ -418,8 +429,14 @@ impl Jobs {
             store: self.store.clone(),
             handle: Handle::current(),
         };
+        let agents = match job.kind {
+            Kind::Tournament => 2 * self.config.arena_threads.max(1),
+            Kind::Training => 0,
+        };
+        let (_reserved, surplus) = self.engine.reserve_agents(agents);
         let thread = thread::Builder::new().name(job.kind.name().to_owned());
         let spawned = thread.spawn(move || {
+            drop(surplus);
             // Games come first.
             priority::set(Priority::Lowest);
             let end = catch_unwind(AssertUnwindSafe(|| match job.kind {

@@ -87,7 +87,7 @@ pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview
     if session.first == 0 { [first, second] } else { [second, first] }
 }
 
-/// Reviews a game and stores the result, unless it is incomplete and a review with more time could
+/// Reviews a game within a time and stores the result, unless it is incomplete and a review with more time could
 /// be complete.
 pub(crate) async fn review(
     engine: &Engine,
@@ -95,6 +95,7 @@ pub(crate) async fn review(
     coaches: &Arc<Coaches>,
     store: &Store,
     session: &GameSession,
+    time: Option<Duration>,
 ) -> Result<GameReview, Error> {
     let game = session.game.clone();
     let (coaches, opening) = (Arc::clone(coaches), session.opening);
@@ -103,6 +104,7 @@ pub(crate) async fn review(
     let name = format!("the review of game {}", session.id);
     let work = move |cancel: &Arc<_>| {
         let options = ReviewOptions {
+            time,
             time_per_position: Some(TIME_PER_POSITION),
             cancel: Some(Arc::clone(cancel)),
         };
@@ -198,7 +200,7 @@ async fn review_stored(
     id: &str,
 ) -> Result<(), Error> {
     if let Some(session) = store.load(id).await? {
-        review(engine, &Client::SERVER, coaches, store, &session).await?;
+        review(engine, &Client::SERVER, coaches, store, &session, None).await?;
     }
     Ok(())
 }

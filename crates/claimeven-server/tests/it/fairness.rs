@@ -120,6 +120,35 @@ async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
     polite.create_with(game).await;
 }
 
+/// In a school, many visitors share an address.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_cannot_use_up_the_limits_of_its_address() {
+    let config = Config {
+        live_games_per_address: 3,
+        live_games_per_visitor: 2,
+        sockets_per_address: 3,
+        sockets_per_visitor: 2,
+        ..Config::default()
+    };
+    let server = TestServer::sqlite(config).await;
+    let [greedy, polite] = [server.visitor_from(OTHER), server.visitor_from(OTHER)];
+    let game = json!({ "seats": against("random"), "first": 0 });
+    let first = greedy.create_with(game.clone()).await;
+    greedy.create_with(game.clone()).await;
+    let refused = greedy.post("/api/games", game.clone()).await;
+    assert_eq!(refused.error(429), "Too many of your games are in progress (limit: 2)");
+    let own = polite.create_with(game.clone()).await;
+    let refused = polite.post("/api/games", game.clone()).await;
+    assert!(refused.error(429).contains("from your address"), "the address has a limit, too");
+    greedy.act(&first, "resign", json!({})).await.expect(200);
+    greedy.create_with(game).await;
+
+    let sockets = [greedy.follow(&first).await, greedy.follow(&first).await];
+    assert_eq!(greedy.try_follow(&first, &[]).await.err(), Some(429));
+    polite.follow(&own).await.game(|_| true).await;
+    drop(sockets);
+}
+
 /// Otherwise an address could have any number of games in memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_finished_game_that_continues_counts_again() {
@@ -197,6 +226,21 @@ async fn an_address_that_drops_its_cookies_cannot_fill_the_tournament_queue() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     server.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn simultaneous_requests_do_not_exceed_the_limit_of_tournaments() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let visitor = server.visitor();
+    // The first request sets the cookie.
+    visitor.create(against("random")).await;
+    let cup =
+        json!({ "players": [{ "agent": "random" }, { "agent": "mcts:sims=20000" }], "games": 500 });
+    let requests = (0..12).map(|_| visitor.post("/api/arena", cup.clone()));
+    let replies = futures_util::future::join_all(requests).await;
+    let created = replies.iter().filter(|reply| reply.status == 201).count();
+    assert_eq!(created, 2, "jobs_each");
+    assert!(replies.iter().all(|reply| reply.status == 201 || reply.status == 409));
 }
 
 /// A tournament is prepared, queued and played in turns, and may be stopped between any two of these.

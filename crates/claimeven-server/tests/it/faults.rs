@@ -132,6 +132,66 @@ async fn an_agent_moves_once_the_database_works_again() {
     ada.wait(&id, |game| game["ply"] == 4).await;
 }
 
+/// Makes the database reject changes of games.
+const REFUSE_CHANGES: &str = "CREATE TRIGGER refuse BEFORE UPDATE ON games \
+                              BEGIN SELECT RAISE(ABORT, 'out of order'); END";
+
+const ACCEPT_CHANGES: &str = "DROP TRIGGER refuse";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clocks_stand_still_while_moves_cannot_be_stored() {
+    let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
+    let ada = server.visitor();
+    let clock = json!({ "initial_ms": 8_000, "increment_ms": 0 });
+    let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "timed:ms=300" }]);
+    let game = json!({ "seats": seats, "clock": clock, "first": 0 });
+    // In one of the games the person tries again by hand, in the other one they wait for the clock.
+    let [tried, left] = [ada.create_with(game.clone()).await, ada.create_with(game).await];
+    let mut database = sqlx::SqliteConnection::connect(&server.config.database).await.unwrap();
+    sqlx::raw_sql(REFUSE_CHANGES).execute(&mut database).await.unwrap();
+    for id in [&tried, &left] {
+        ada.play(id, 4, 0).await.error(500);
+    }
+    // Longer than the whole time for the game.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    for id in [&tried, &left] {
+        ada.play(id, 4, 0).await.error(500);
+        assert_eq!(ada.game(id).await["status"], "playing");
+    }
+    sqlx::raw_sql(ACCEPT_CHANGES).execute(&mut database).await.unwrap();
+    ada.play(&tried, 4, 0).await.expect(200);
+    let game = ada.wait(&tried, |game| game["ply"] == 2).await;
+    let remaining =
+        |game: &Value| [0, 1].map(|player| game["clock"]["remaining_ms"][player].as_u64().unwrap());
+    assert!(remaining(&game).into_iter().all(|ms| (4_000..8_000).contains(&ms)), "{game:#}");
+    ada.play(&tried, 4, 2).await.expect(200);
+    ada.wait(&tried, |game| game["ply"] == 4).await;
+    // The other clock runs again, and its flag falls.
+    let game = ada.wait(&left, |game| game["status"] == "finished").await;
+    assert_eq!(game["result"]["reason"], "time");
+    ada.act(&left, "rematch", json!({})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flag_that_falls_while_the_database_fails_ends_the_game_afterwards() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let clock = json!({ "initial_ms": 1_500, "increment_ms": 0 });
+    let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "random" }]);
+    let id = ada.create_with(json!({ "seats": seats, "clock": clock, "first": 0 })).await;
+    let mut database = sqlx::SqliteConnection::connect(&server.config.database).await.unwrap();
+    sqlx::raw_sql(REFUSE_CHANGES).execute(&mut database).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(ada.game(&id).await["status"], "playing");
+    sqlx::raw_sql(ACCEPT_CHANGES).execute(&mut database).await.unwrap();
+    let game = ada.wait(&id, |game| game["status"] == "finished").await;
+    assert_eq!(game["result"]["reason"], "time");
+    let next = ada.act(&id, "rematch", json!({})).await.expect(200);
+    let next = next["id"].as_str().unwrap();
+    let first = ada.wait(next, |game| !game["legal"].is_null()).await;
+    assert_eq!(first["status"], "playing");
+}
+
 /// A failed write interrupts a tournament; it does not end it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tournament_continues_once_the_database_works_again() {

@@ -1,6 +1,6 @@
 //! Games over HTTP.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use claimeven_arena::GameRecord;
 use claimeven_server::Config;
@@ -221,6 +221,10 @@ on_both_databases! {
         );
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200), json!({ "id": null }));
         let next = bob.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
+        assert_eq!(
+            ada.act(&id, "rematch", no.clone()).await.error(409),
+            "The rematch has already started"
+        );
         let next = next.as_str().unwrap();
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200)["id"], next);
         let game = ada.wait(&id, |game| game["rematch"] == next).await;
@@ -494,4 +498,118 @@ async fn a_hint_is_exact_if_the_position_can_be_solved() {
     assert_eq!(hint["exact"], false);
     let over = ada.post("/api/hint", json!({ "moves": "1212121" })).await;
     assert_eq!(over.error(400), "The game is already over after '1212121'");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redo_does_not_continue_a_game_that_was_resigned() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    for (seats, moves) in [(against("random"), 2), (local(), 1)] {
+        let id = ada.create(seats).await;
+        ada.play(&id, 4, 0).await.expect(200);
+        ada.wait(&id, |game| game["ply"] == moves).await;
+        ada.act(&id, "undo", json!({})).await.expect(200);
+        ada.act(&id, "resign", json!({})).await.expect(200);
+        assert_eq!(ada.act(&id, "redo", json!({})).await.error(409), "The game is over");
+        assert_eq!(ada.game(&id).await["result"]["reason"], "resigned");
+        ada.act(&id, "rematch", json!({})).await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn takebacks_and_redos_gain_no_time() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let clock = json!({ "initial_ms": 60_000, "increment_ms": 5_000 });
+    let begin = Instant::now();
+    let id = ada.create_with(json!({ "seats": local(), "clock": clock, "first": 0 })).await;
+    ada.play(&id, 4, 0).await.expect(200);
+    let require_left = |game: &Value, most: u64| {
+        let left = game["clock"]["remaining_ms"][0].as_u64().unwrap();
+        let least = most.saturating_sub(begin.elapsed().as_millis() as u64);
+        assert!((least..=most).contains(&left), "{least} <= {left} <= {most}: {game:#}");
+    };
+    require_left(&ada.game(&id).await, 65_000);
+    for seconds_spent in 0..3 {
+        let game = ada.act(&id, "undo", json!({})).await.expect(200);
+        require_left(&game, 60_000 - 1_000 * seconds_spent);
+        // The person to move thinks.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        ada.act(&id, "redo", json!({})).await.expect(200);
+    }
+    require_left(&ada.game(&id).await, 62_000);
+    ada.play(&id, 4, 1).await.expect(200);
+}
+
+/// A request may have read a game just before it was deleted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_game_does_not_return() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let mut games = Vec::new();
+    for _ in 0..60 {
+        let id = ada.create(local()).await;
+        ada.play(&id, 4, 0).await.expect(200);
+        ada.act(&id, "resign", json!({})).await.expect(200);
+        games.push(id);
+    }
+    // Finished games are not in memory then.
+    let server = server.restart().await;
+    let ada = ada.at(&server);
+    for id in games {
+        let path = format!("/api/games/{id}");
+        let reads = async { tokio::join!(ada.get(&path), ada.get(&path), ada.get(&path)) };
+        let (deleted, _) = tokio::join!(ada.delete(&path), reads);
+        assert_eq!(deleted.status, 204);
+        assert_eq!(ada.get(&path).await.status, 404);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_only_created_a_game_cannot_seat_others_in_a_rematch() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let [owner, guest] = [server.visitor(), server.visitor()];
+    let seats = json!([{ "kind": "open" }, { "kind": "agent", "agent": "random" }]);
+    let id = owner.create(seats).await;
+    guest.act(&id, "join", json!({ "name": "Xenia" })).await.expect(200);
+    guest.act(&id, "resign", json!({})).await.expect(200);
+    owner.act(&id, "rematch", json!({})).await.error(403);
+    let next = guest.act(&id, "rematch", json!({})).await.expect(200);
+    assert_eq!(guest.game(next["id"].as_str().unwrap()).await["status"], "playing");
+    // Games between agents have only an owner.
+    let agents =
+        json!([{ "kind": "agent", "agent": "random" }, { "kind": "agent", "agent": "random" }]);
+    let id = owner.create(agents).await;
+    owner.wait(&id, |game| game["status"] == "finished").await;
+    owner.act(&id, "rematch", json!({})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seat_that_is_left_before_the_game_starts_is_open_again() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let [owner, first, second, third] = [(); 4].map(|()| server.visitor());
+    let id = owner.create(json!([{ "kind": "open" }, { "kind": "open" }])).await;
+    first.act(&id, "join", json!({})).await.expect(200);
+    first.delete(&format!("/api/games/{id}")).await.expect(204);
+    second.act(&id, "join", json!({})).await.expect(200);
+    assert_eq!(second.game(&id).await["status"], "waiting");
+    third.act(&id, "join", json!({})).await.expect(200);
+    let game = third.game(&id).await;
+    let mover = if game["players"][0]["you"] == (game["to_move"] == 0) { &third } else { &second };
+    mover.play(&id, 4, 0).await.expect(200);
+}
+
+on_both_databases! {
+    async fn filters_find_any_letters_and_refuse_control_characters(server: TestServer) {
+        let ada = server.visitor();
+        let seats = json!([{ "kind": "human", "name": "Österreich" }, { "kind": "human" }]);
+        let id = ada.create(seats).await;
+        for player in ["%C3%96sterreich", "%C3%96STERREICH", "sterr"] {
+            let found = ada.get(&format!("/api/games?mine=true&player={player}")).await.expect(200);
+            assert_eq!(found["games"][0]["id"], *id, "{player}");
+        }
+        for query in ["player=%00", "agent=%00", "before=5-%00", "player=a%00b&mine=true"] {
+            ada.get(&format!("/api/games?{query}")).await.error(400);
+        }
+    }
 }

@@ -66,6 +66,18 @@ impl KeptAgents {
         (agent, self.shrink(&mut kept))
     }
 
+    /// Makes room for agents that search elsewhere.
+    pub(super) fn reserve(&self, agents: usize) -> Surplus {
+        let mut kept = self.lock();
+        kept.searching += agents;
+        self.shrink(&mut kept)
+    }
+
+    /// Ends a reservation.
+    pub(super) fn release(&self, agents: usize) {
+        self.lock().searching -= agents;
+    }
+
     /// Keeps the agent of a search that has ended.
     pub(super) fn end(&self, agent: Option<KeptAgent>) {
         let mut kept = self.lock();
@@ -112,7 +124,7 @@ impl KeptAgents {
 /// Agents that are no longer kept. The search that they make room for drops them before it starts;
 /// otherwise the memory of both would be in use for a moment.
 #[must_use]
-pub(super) struct Surplus(Vec<KeptAgent>);
+pub(crate) struct Surplus(Vec<KeptAgent>);
 
 /// Frees agents on another thread: a large tree takes milliseconds, which would delay requests.
 fn discard(surplus: Surplus) {

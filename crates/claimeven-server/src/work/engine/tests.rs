@@ -67,6 +67,34 @@ async fn a_flooding_address_does_not_delay_others() {
     }
 }
 
+/// Each address makes a single request, so all of them have used nothing.
+#[tokio::test]
+async fn many_addresses_with_long_searches_do_not_delay_brief_ones() {
+    let engine = engine(|_| {});
+    let long: Vec<_> = (10..40)
+        .map(|address| {
+            start(&engine, &client(address, "x"), Urgency::Person, Duration::from_secs(10))
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    for address in 100..110 {
+        let started = Instant::now();
+        let polite = client(address, "polite");
+        let request = SearchRequest {
+            spec: "level:3".parse().unwrap(),
+            seed: 0,
+            position: Position::new(Setup::STANDARD),
+            limits: Limits::default(),
+            seat: None,
+        };
+        engine.decide(&polite, Urgency::Person, request).await.unwrap();
+        engine.run(&polite, Urgency::Brief, "x".to_owned(), |_| ()).await.unwrap();
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    }
+    assert!(long.iter().all(|task| !task.is_finished()));
+    engine.close();
+}
+
 #[tokio::test]
 async fn visitors_of_one_address_take_turns() {
     let engine = engine(|config| config.threads = 1);
@@ -179,7 +207,21 @@ async fn agents_stay_within_the_memory_budget() {
     }
     // While one agent searches, the others share the rest of the two megabytes.
     assert!((MB / 2..3 * MB / 2).contains(&engine.kept_bytes()), "{}", engine.kept_bytes());
-    // Lab searches count, too.
+    // Agents of tournaments count, too.
+    let (reserved, surplus) = engine.reserve_agents(2);
+    drop(surplus);
+    assert_eq!(engine.kept_bytes(), 0);
+    drop(reserved);
+    let request = SearchRequest {
+        spec: "mtdf:depth=2,table=1".parse().unwrap(),
+        seed: 0,
+        position,
+        limits: Limits::default(),
+        seat: Some(("game0".to_owned(), 0)),
+    };
+    engine.decide(&client(1, "a"), Urgency::Person, request).await.unwrap();
+    assert!(engine.kept_bytes() > 0, "the reservation has ended");
+    // So do lab searches.
     let lab = [1, 2].map(|address| {
         let long = Duration::from_secs(30);
         start(&engine, &client(address, "lab"), Urgency::Background, long)
