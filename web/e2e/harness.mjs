@@ -192,7 +192,7 @@ export async function startBrowser({ smooth = false } = {}) {
         const long = (await tasks?.longer(LONG_TASK * rate)) ?? [];
         await context.close();
         assert.deepEqual(errors, [], "the page's errors");
-        assert.deepEqual(long, [], `tasks over ${LONG_TASK * rate} ms`);
+        if (long.length > 0) throw new LongTasks(`tasks over ${LONG_TASK * rate} ms: ${long.join(", ")}`);
       };
       return { page, context, watch, slow, close };
     },
@@ -200,7 +200,25 @@ export async function startBrowser({ smooth = false } = {}) {
   };
 }
 
-/** Measures the tasks of a context's pages by the processor time of their thread, which other programs do not affect. */
+class LongTasks extends Error {}
+
+/** A test on pages of a browser that is `smooth`. Processor time does not include waiting for other programs, but a core that is
+    shared is slower, and a page that is slowed down also waits by the clock. So tasks are too long only if they are in three runs
+    of the test; any other error fails it at once. */
+export function smoothTest(title, body) {
+  test(title, async () => {
+    for (let run = 1; ; run++) {
+      try {
+        return await body();
+      } catch (error) {
+        if (!(error instanceof LongTasks) || run === 3) throw error;
+        console.log(`${error.message}; measured again`);
+      }
+    }
+  });
+}
+
+/** Measures the tasks of a context's pages by the processor time of their thread. */
 async function watchTasks(browser, context) {
   await context.addInitScript(() => {
     const begin = () => performance.mark("first-action");

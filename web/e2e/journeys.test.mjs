@@ -2,7 +2,7 @@
 // click, key or touch on visible elements.
 
 import assert from "node:assert/strict";
-import { after, announced, before, clickColumn, column, DESKTOP, discs, eventually, headline, PHONE, pause, screenshot, startBrowser, startServer, test, untilYourTurn } from "./harness.mjs";
+import { after, announced, before, clickColumn, column, DESKTOP, discs, eventually, headline, PHONE, pause, screenshot, startBrowser, startServer, smoothTest as test, untilYourTurn } from "./harness.mjs";
 
 let server, browser;
 before(async () => {

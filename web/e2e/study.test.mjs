@@ -214,6 +214,8 @@ test("a finished game is reviewed, and its mistakes become exercises", async () 
   await page.goto(`${server.base}/game/${id}`);
   await page.getByRole("link", { name: "Review" }).click();
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
+  // On a busy machine the moves that are hard to judge follow later.
+  await eventually("all moves are judged", async () => (await page.getByText(/moves are judged so far/).count()) === 0);
   const review = await page.evaluate((id) => fetch(`/api/games/${id}/review`).then((answer) => answer.json()), id);
   const errors = review.moves.filter((move) => ["mistake", "blunder"].includes(move.judgement));
   assert.ok(errors.length > 0, "the game has errors to learn from");

@@ -229,14 +229,34 @@ impl Review {
 
     /// Judges all moves of a game, whether it is over or not.
     pub fn of(game: &Game, options: &ReviewOptions) -> Review {
+        Review::judge(game, options, &[])
+    }
+
+    /// Judges the moves that this review of the same game left unknown.
+    pub fn resume(&self, game: &Game, options: &ReviewOptions) -> Review {
+        let columns = self.moves.iter().map(|reviewed| reviewed.column);
+        let is_same = columns.eq(game.moves().iter().map(|column| column.number()));
+        Review::judge(game, options, if is_same { &self.moves } else { &[] })
+    }
+
+    /// Whether all moves are judged.
+    pub fn is_complete(&self) -> bool {
+        self.moves.iter().all(|reviewed| reviewed.judgement != Judgement::Unknown)
+    }
+
+    fn judge(game: &Game, options: &ReviewOptions, known: &[MoveReview]) -> Review {
         let mut judge = Judge::new(options);
         let mut game = game.clone();
         let mut moves = Vec::new();
         // From the end to the beginning: later positions are easier, and their table entries help
         // with the earlier ones.
         while let Some(played) = game.undo() {
-            let positions_left = game.moves().len() + 1;
-            moves.push(judge.review(game.position(), played, positions_left));
+            let index = game.moves().len();
+            let known = known.get(index).filter(|known| known.judgement != Judgement::Unknown);
+            moves.push(match known {
+                Some(known) => known.clone(),
+                None => judge.review(game.position(), played, index + 1),
+            });
         }
         moves.reverse();
         let players = Review::players_of(&moves, 0);

@@ -30,7 +30,7 @@ use crate::work::analyzers::Analyzers;
 use crate::work::coaches::Coaches;
 use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
-use crate::work::review::{Failures, Reviewed, review_when_idle};
+use crate::work::review::{Failures, Reviewed, UnfinishedReviews, review_when_idle};
 
 /// The state shared by all handlers.
 pub(crate) struct App {
@@ -45,6 +45,7 @@ pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) analyzers: Analyzers,
     pub(crate) coaches: Arc<Coaches>,
+    pub(crate) unfinished_reviews: UnfinishedReviews,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) monitor: Arc<Monitor>,
     started: Instant,
@@ -173,6 +174,7 @@ impl Server {
             bans: Bans::default(),
             analyzers: Analyzers::default(),
             coaches: Arc::default(),
+            unfinished_reviews: UnfinishedReviews::default(),
             config,
             store,
             metrics,

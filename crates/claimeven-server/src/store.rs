@@ -140,6 +140,9 @@ type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 /// How long a read may wait for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A connection that was idle for longer is tested before it is used.
+const MAX_UNTESTED: Duration = Duration::from_secs(1);
+
 /// How long a read may take.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -173,6 +176,16 @@ impl Store {
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            // A connection is tested whenever it is returned, which is recent enough for most reads.
+            .test_before_acquire(false)
+            .before_acquire(|connection, state| {
+                Box::pin(async move {
+                    if state.idle_for > MAX_UNTESTED {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .after_connect(move |connection, _| {
                 Box::pin(async move {
                     prepare(connection, is_sqlite).await?;
@@ -238,20 +251,34 @@ impl Store {
 
     /// Reads all rows of a query, within a deadline.
     async fn fetch(&self, query: AnyQuery<'_>) -> Result<Vec<AnyRow>, StoreError> {
+        self.fetch_each([query]).await.map(|[rows]| rows)
+    }
+
+    /// Reads all rows of several queries over one connection, each within a deadline.
+    async fn fetch_each<const N: usize>(
+        &self,
+        queries: [AnyQuery<'_>; N],
+    ) -> Result<[Vec<AnyRow>; N], StoreError> {
         let mut connection = match self.pool.acquire().await {
             Err(sqlx::Error::PoolTimedOut) => return Err(StoreError::Busy),
             connection => connection?,
         };
-        match timeout(READ_TIMEOUT, query.fetch_all(&mut *connection)).await {
-            Ok(Err(sqlx::Error::Database(error))) if is_timeout(&*error) => Err(StoreError::Busy),
-            Ok(rows) => Ok(rows?),
-            Err(_) => {
-                tracing::warn!("A read took too long");
-                // Free its slot in the pool at once, without waiting for the database.
-                drop(connection.detach());
-                Err(StoreError::Busy)
+        let mut results = [const { Vec::new() }; N];
+        for (query, rows) in queries.into_iter().zip(&mut results) {
+            match timeout(READ_TIMEOUT, query.fetch_all(&mut *connection)).await {
+                Ok(Err(sqlx::Error::Database(error))) if is_timeout(&*error) => {
+                    return Err(StoreError::Busy);
+                }
+                Ok(read) => *rows = read?,
+                Err(_) => {
+                    tracing::warn!("A read took too long");
+                    // Free its slot in the pool at once, without waiting for the database.
+                    drop(connection.detach());
+                    return Err(StoreError::Busy);
+                }
             }
         }
+        Ok(results)
     }
 
     async fn fetch_optional(&self, query: AnyQuery<'_>) -> Result<Option<AnyRow>, StoreError> {

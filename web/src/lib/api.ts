@@ -885,6 +885,8 @@ export interface components {
             players: components["schemas"]["ReviewPlayerView"][];
             setup: components["schemas"]["Setup"];
             turning_point?: components["schemas"]["TurningPointView"] | null;
+            /** @description Whether the time of the request was up, so that another one will judge more moves. */
+            unfinished: boolean;
         };
         /** @description A new training run. */
         RunInput: {

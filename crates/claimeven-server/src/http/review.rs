@@ -32,6 +32,8 @@ pub(crate) struct ReviewView {
     turning_point: Option<TurningPointView>,
     /// Whether all moves could be judged.
     complete: bool,
+    /// Whether the time of the request was up, so that another one will judge more moves.
+    unfinished: bool,
 }
 
 /// The mistake that decided a game: the result did not change after it.
@@ -161,7 +163,8 @@ impl ReviewView {
             moves: review.moves.iter().enumerate().map(reviewed).collect(),
             players: by_player(session, review).map(ReviewPlayerView::from),
             turning_point,
-            complete: review.moves.iter().all(|m| m.judgement != Judgement::Unknown),
+            complete: review.is_complete(),
+            unfinished: !review.is_complete() && work::is_small(session),
         }
     }
 }
@@ -189,7 +192,7 @@ pub(crate) async fn show(
         app.guard.analysis(address)?;
         // The rest is for waiting.
         let time = app.config.max_request_time().map(|time| time.mul_f64(0.6));
-        work::review(&app.engine, &client, &app.coaches, &app.store, &session, time).await?
+        work::review_on_request(&app, &client, &session, time).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
 }

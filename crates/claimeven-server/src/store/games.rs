@@ -52,12 +52,12 @@ impl Store {
         let mut failed = None;
         for _ in 0..ATTEMPTS {
             let sql = format!("SELECT {COLUMNS} FROM games WHERE id = $1");
-            let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned());
-            let Some(row) = self.fetch_optional(query).await? else { return Ok(None) };
-            let moves = sqlx::query(MOVES).bind(id.to_owned());
-            let moves = self.fetch(moves).await?;
+            let queries = [sqlx::query(AssertSqlSafe(sql)), sqlx::query(MOVES)];
+            let [game, moves] =
+                self.fetch_each(queries.map(|query| query.bind(id.to_owned()))).await?;
+            let Some(row) = game.first() else { return Ok(None) };
             let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
-            match session_of(&row, moves) {
+            match session_of(row, moves) {
                 Ok(session) => return Ok(Some(session)),
                 Err(error) => failed = Some(error),
             }

@@ -1,6 +1,7 @@
 //! Reviews of finished games: on request, and in advance while the engine is idle.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use claimeven_arena::{Choice, Judgement, PlayerReview, Review, ReviewOptions, Theme};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coaches::Coaches;
 use super::engine::{Engine, Urgency};
+use crate::App;
 use crate::client::Client;
 use crate::error::Error;
 use crate::session::GameSession;
@@ -87,15 +89,65 @@ pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview
     if session.first == 0 { [first, second] } else { [second, first] }
 }
 
-/// Reviews a game within a time and stores the result, unless it is incomplete and a review with more time could
-/// be complete.
-pub(crate) async fn review(
+/// Reviews of games on small boards that are incomplete because the time of their request was up, the latest
+/// last. The next request resumes them.
+#[derive(Default)]
+pub(crate) struct UnfinishedReviews(Mutex<VecDeque<(Game, Review)>>);
+
+impl UnfinishedReviews {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Game, Review)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes the review of a game.
+    pub(crate) fn take(&self, game: &Game) -> Option<Review> {
+        let mut reviews = self.lock();
+        let index = reviews.iter().position(|(reviewed, _)| reviewed == game)?;
+        reviews.remove(index).map(|(_, review)| review)
+    }
+
+    /// Keeps a review.
+    pub(crate) fn keep(&self, game: Game, review: Review) {
+        const MAX_REVIEWS: usize = 64;
+        let mut reviews = self.lock();
+        if reviews.len() == MAX_REVIEWS {
+            reviews.pop_front();
+        }
+        reviews.push_back((game, review));
+    }
+}
+
+/// Whether all positions of a game can be solved in seconds.
+pub(crate) fn is_small(session: &GameSession) -> bool {
+    session.setup().cells() <= Setup::STANDARD.cells()
+}
+
+/// Reviews a game for a visitor within a time, in which it may stay incomplete.
+pub(crate) async fn review_on_request(
+    app: &App,
+    client: &Client,
+    session: &GameSession,
+    time: Option<Duration>,
+) -> Result<GameReview, Error> {
+    let known = app.unfinished_reviews.take(&session.game);
+    let reviewed =
+        review(&app.engine, client, &app.coaches, &app.store, session, time, known).await?;
+    if !reviewed.review.is_complete() && is_small(session) {
+        app.unfinished_reviews.keep(session.game.clone(), reviewed.review.clone());
+    }
+    Ok(reviewed)
+}
+
+/// Reviews a game within a time, beginning with what is known, and stores the result, unless it is incomplete and
+/// a review with more time could be complete.
+async fn review(
     engine: &Engine,
     client: &Client,
     coaches: &Arc<Coaches>,
     store: &Store,
     session: &GameSession,
     time: Option<Duration>,
+    known: Option<Review>,
 ) -> Result<GameReview, Error> {
     let game = session.game.clone();
     let (coaches, opening) = (Arc::clone(coaches), session.opening);
@@ -108,7 +160,10 @@ pub(crate) async fn review(
             time_per_position: Some(TIME_PER_POSITION),
             cancel: Some(Arc::clone(cancel)),
         };
-        let review = Review::of(&game, &options);
+        let review = match known {
+            Some(known) => known.resume(&game, &options),
+            None => Review::of(&game, &options),
+        };
         let turning_point = turning_point(&game, &review, opening, winner, &coaches);
         GameReview { review, turning_point }
     };
@@ -116,9 +171,7 @@ pub(crate) async fn review(
     let urgency = if is_in_advance { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
     let GameReview { review, turning_point } = &reviewed;
-    let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
-    let is_small = session.setup().cells() <= Setup::STANDARD.cells();
-    if !is_complete && is_small && !is_in_advance {
+    if !review.is_complete() && is_small(session) && !is_in_advance {
         return Ok(reviewed);
     }
     let content = serde_json::to_string(&reviewed);
@@ -200,7 +253,7 @@ async fn review_stored(
     id: &str,
 ) -> Result<(), Error> {
     if let Some(session) = store.load(id).await? {
-        review(engine, &Client::SERVER, coaches, store, &session, None).await?;
+        review(engine, &Client::SERVER, coaches, store, &session, None, None).await?;
     }
     Ok(())
 }

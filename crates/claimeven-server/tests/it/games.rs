@@ -544,7 +544,8 @@ async fn takebacks_and_redos_gain_no_time() {
 /// A request may have read a game just before it was deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_game_does_not_return() {
-    let server = TestServer::sqlite(Config::default()).await;
+    let no_limits = Config { requests_per_second: 0, games_per_minute: 0, ..Config::default() };
+    let server = TestServer::sqlite(no_limits).await;
     let ada = server.visitor();
     let mut games = Vec::new();
     for _ in 0..60 {

@@ -203,6 +203,8 @@ export const study: Texts["study"] = {
     estimate: (column, depth) => `Spalte ${column} sah am besten aus (Suchtiefe ${depth}).`,
     judgedMoves: "Beurteilte Züge",
     judgedOf: (judged, moves) => `${judged} von ${moves}`,
+    soFar: (judged, moves) =>
+      `${judged} von ${moves} Zügen sind bisher beurteilt. Der Server ist beschäftigt; der Rest folgt so bald wie möglich.`,
     incomplete: (judged, moves) =>
       `${judged} von ${within(moves)} konnten beurteilt werden (${percent(judged / Math.max(1, moves))}). Die anderen kommen auf diesem Brett zu früh in der Partie, um gelöst zu werden; für sie zeigt die Auswertung, welchen Zug eine Suche bevorzugt.`,
     start: "Beginn der Partie",

@@ -217,6 +217,8 @@ export const study = {
     estimate: (column: number, depth: number) => `Column ${column} looked best (search depth ${depth}).`,
     judgedMoves: "Judged moves",
     judgedOf: (judged: number, moves: number) => `${judged} of ${moves}`,
+    soFar: (judged: number, moves: number) =>
+      `${judged} of ${plural(moves, "move")} are judged so far. The server is busy; the rest follows as soon as possible.`,
     incomplete: (judged: number, moves: number) =>
       `${judged} of ${plural(moves, "move")} could be judged (${percent(judged / Math.max(1, moves))}). The others come too early in the game to be solved on this board; for them, the review shows what a search prefers.`,
     start: "Start of the game",
