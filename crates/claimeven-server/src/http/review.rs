@@ -136,7 +136,7 @@ impl From<PlayerReview> for ReviewPlayerView {
 }
 
 impl ReviewView {
-    fn new(session: &GameSession, reviewed: &GameReview) -> ReviewView {
+    fn new(session: &GameSession, reviewed: &GameReview, unfinished: bool) -> ReviewView {
         let GameReview { review, turning_point } = reviewed;
         let turning_point = turning_point.clone().map(|turning_point| TurningPointView {
             ply: turning_point.index + 1,
@@ -164,7 +164,7 @@ impl ReviewView {
             players: by_player(session, review).map(ReviewPlayerView::from),
             turning_point,
             complete: review.is_complete(),
-            unfinished: !review.is_complete() && work::is_small(session),
+            unfinished,
         }
     }
 }
@@ -186,13 +186,15 @@ pub(crate) async fn show(
     }
     let stored = app.store.review(&session.id, &session.game.move_text()).await?;
     let stored = stored.and_then(|content| serde_json::from_str::<GameReview>(&content).ok());
-    let review = if let Some(review) = stored {
-        review
+    let is_stored = stored.is_some();
+    let reviewed = if let Some(reviewed) = stored {
+        reviewed
     } else {
         app.guard.analysis(address)?;
         // The rest is for waiting.
         let time = app.config.max_request_time().map(|time| time.mul_f64(0.6));
         work::review_on_request(&app, &client, &session, time).await?
     };
-    Ok(Json(ReviewView::new(&session, &review)))
+    let is_final = is_stored || reviewed.review.is_complete() || !work::is_small(&session);
+    Ok(Json(ReviewView::new(&session, &reviewed, !is_final)))
 }

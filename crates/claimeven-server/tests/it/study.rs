@@ -299,6 +299,35 @@ async fn a_review_of_a_large_board_counts_the_judged_moves() {
     assert!(judged > 0 && judged < 9, "{judged}");
 }
 
+/// What could not be judged within one request is judged in the next ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_that_takes_longer_than_a_request_is_continued() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    // Every line counts, so the game lasts until the board is full, and its first half is hard to solve.
+    let setup = json!({ "cols": 7, "rows": 6, "connect": 4, "ruleset": "lines" });
+    let id = ada.create_with(json!({ "seats": local(), "first": 0, "setup": setup })).await;
+    for ply in 0..42 {
+        ada.play(&id, 1 + ply % 7, ply).await.expect(200);
+    }
+    let server = server.restart_with(|config| config.request_seconds = 6).await;
+    let ada = ada.at(&server);
+    let mut judged = 0;
+    for request in 0..3 {
+        let review = ada.get(&format!("/api/games/{id}/review")).await.expect(200);
+        assert_eq!(review["complete"], json!(false));
+        let now = [0, 1].map(|p| review["players"][p]["judged"].as_u64().unwrap()).iter().sum();
+        assert!(now >= judged, "{now} after {judged}");
+        judged = now;
+        if review["unfinished"] == json!(false) {
+            // It was finished in advance, meanwhile.
+            assert!(request > 0);
+            break;
+        }
+    }
+    assert!((10..42).contains(&judged), "{judged}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_puzzle_of_the_day_is_solved_by_its_move() {
     let server = TestServer::sqlite(Config::default()).await;

@@ -112,31 +112,54 @@ async fn visitors_of_one_address_take_turns() {
     assert!(tasks.iter().any(|task| !task.is_finished()));
 }
 
+/// Waits until something has happened.
+async fn until(happened: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !happened() {
+        assert!(started.elapsed() < Duration::from_mins(1));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 #[tokio::test]
 async fn the_more_urgent_search_runs_first() {
     let engine = engine(|config| config.threads = 1);
     let requester = client(1, "a");
     // Both threads that this address may use are occupied.
-    let busy: Vec<_> = (0..2)
-        .map(|_| start(&engine, &requester, Urgency::Person, Duration::from_millis(300)))
-        .collect();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let released = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let mut busy = Vec::new();
+    for released in &released {
+        let (released, engine, requester) =
+            (Arc::clone(released), Arc::clone(&engine), requester.clone());
+        let work = move |_: &Arc<AtomicBool>| {
+            while !released.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(5));
+            }
+        };
+        let running = engine.load().2;
+        let run = Arc::clone(&engine);
+        busy.push(tokio::spawn(async move {
+            run.run(&requester, Urgency::Person, "busy".to_owned(), work).await
+        }));
+        until(|| engine.load().2 > running).await;
+    }
     let order = Arc::new(AtomicUsize::new(0));
     let tasks = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
         let (engine, requester, order) =
             (Arc::clone(&engine), requester.clone(), Arc::clone(&order));
         tokio::spawn(async move {
-            let work = move |_: &Arc<AtomicBool>| {
-                thread::sleep(Duration::from_millis(30));
-                order.fetch_add(1, Ordering::SeqCst)
-            };
+            let work = move |_: &Arc<AtomicBool>| order.fetch_add(1, Ordering::SeqCst);
             engine.run(&requester, urgency, "x".to_owned(), work).await.unwrap()
         })
     });
+    until(|| engine.load() == (1, 2, 2)).await;
+    // One of the two threads does all of it.
+    released[1].store(true, Ordering::Relaxed);
     let mut ended = Vec::new();
     for task in tasks {
         ended.push(task.await.unwrap());
     }
+    released[0].store(true, Ordering::Relaxed);
     for task in busy {
         task.await.unwrap().unwrap();
     }
