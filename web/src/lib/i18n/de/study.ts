@@ -204,7 +204,7 @@ export const study: Texts["study"] = {
     judgedMoves: "Beurteilte Züge",
     judgedOf: (judged, moves) => `${judged} von ${moves}`,
     soFar: (judged, moves) =>
-      `${judged} von ${moves} Zügen sind bisher beurteilt. Der Server ist beschäftigt; der Rest folgt so bald wie möglich.`,
+      `${judged} von ${moves} Zügen sind bisher beurteilt. Der Rest dauert noch etwas.`,
     incomplete: (judged, moves) =>
       `${judged} von ${within(moves)} konnten beurteilt werden (${percent(judged / Math.max(1, moves))}). Die anderen kommen auf diesem Brett zu früh in der Partie, um gelöst zu werden; für sie zeigt die Auswertung, welchen Zug eine Suche bevorzugt.`,
     start: "Beginn der Partie",

@@ -218,7 +218,7 @@ export const study = {
     judgedMoves: "Judged moves",
     judgedOf: (judged: number, moves: number) => `${judged} of ${moves}`,
     soFar: (judged: number, moves: number) =>
-      `${judged} of ${plural(moves, "move")} are judged so far. The server is busy; the rest follows as soon as possible.`,
+      `${judged} of ${plural(moves, "move")} are judged so far. The rest takes a little longer.`,
     incomplete: (judged: number, moves: number) =>
       `${judged} of ${plural(moves, "move")} could be judged (${percent(judged / Math.max(1, moves))}). The others come too early in the game to be solved on this board; for them, the review shows what a search prefers.`,
     start: "Start of the game",

@@ -205,7 +205,7 @@ export const study: Texts["study"] = {
     judgedMoves: "Jugadas valoradas",
     judgedOf: (judged, all) => `${judged} de ${all}`,
     soFar: (judged, all) =>
-      `${judged} de ${moves(all)} están valoradas por ahora. El servidor está ocupado; el resto llegará en cuanto sea posible.`,
+      `${judged} de ${moves(all)} están valoradas por ahora. El resto tardará un poco más.`,
     incomplete: (judged, all) =>
       `Se pudieron valorar ${judged} de ${moves(all)} (${percent(judged / Math.max(1, all))}). Las demás llegan demasiado pronto en la partida para resolverse en este tablero; para ellas, la revisión muestra qué jugada prefiere una búsqueda.`,
     start: "Comienzo de la partida",
