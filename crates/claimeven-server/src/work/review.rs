@@ -99,21 +99,23 @@ impl UnfinishedReviews {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the review of a game.
-    pub(crate) fn take(&self, game: &Game) -> Option<Review> {
-        let mut reviews = self.lock();
-        let index = reviews.iter().position(|(reviewed, _)| reviewed == game)?;
-        reviews.remove(index).map(|(_, review)| review)
+    fn find(&self, game: &Game) -> Option<Review> {
+        let reviews = self.lock();
+        reviews.iter().find(|(reviewed, _)| reviewed == game).map(|(_, review)| review.clone())
     }
 
-    /// Keeps a review.
-    pub(crate) fn keep(&self, game: Game, review: Review) {
+    /// Replaces the review of a game, or removes it if it is complete now.
+    fn update(&self, game: &Game, review: &Review) {
         const MAX_REVIEWS: usize = 64;
         let mut reviews = self.lock();
+        reviews.retain(|(reviewed, _)| reviewed != game);
+        if review.is_complete() {
+            return;
+        }
         if reviews.len() == MAX_REVIEWS {
             reviews.pop_front();
         }
-        reviews.push_back((game, review));
+        reviews.push_back((game.clone(), review.clone()));
     }
 }
 
@@ -129,11 +131,11 @@ pub(crate) async fn review_on_request(
     session: &GameSession,
     time: Option<Duration>,
 ) -> Result<GameReview, Error> {
-    let known = app.unfinished_reviews.take(&session.game);
+    let known = app.unfinished_reviews.find(&session.game);
     let reviewed =
         review(&app.engine, client, &app.coaches, &app.store, session, time, known).await?;
-    if !reviewed.review.is_complete() && is_small(session) {
-        app.unfinished_reviews.keep(session.game.clone(), reviewed.review.clone());
+    if is_small(session) {
+        app.unfinished_reviews.update(&session.game, &reviewed.review);
     }
     Ok(reviewed)
 }
@@ -266,6 +268,32 @@ mod tests {
     use crate::config::Config;
     use crate::metrics::Metrics;
     use crate::store::tests::sqlite;
+
+    #[test]
+    fn unfinished_reviews_are_kept_until_they_are_complete() {
+        let unfinished = UnfinishedReviews::default();
+        let game = |moves: &str| Game::parse(Setup::STANDARD, moves).unwrap();
+        let complete = Review::of(&game("4545454"), &ReviewOptions::default());
+        let mut partial = complete.clone();
+        partial.moves[0].judgement = Judgement::Unknown;
+        unfinished.update(&game("4545454"), &partial);
+        assert_eq!(unfinished.find(&game("4545454")), Some(partial.clone()));
+        assert_eq!(unfinished.find(&game("4545451")), None);
+        unfinished.update(&game("4545454"), &complete);
+        assert_eq!(unfinished.find(&game("4545454")), None);
+        // Memory is bounded.
+        unfinished.update(&game("1"), &partial);
+        for first in 1..8 {
+            for second in 1..8 {
+                for third in 1..3 {
+                    unfinished.update(&game(&format!("{first}{second}{third}")), &partial);
+                }
+            }
+        }
+        assert_eq!(unfinished.lock().len(), 64);
+        assert_eq!(unfinished.find(&game("1")), None);
+        assert_eq!(unfinished.find(&game("772")), Some(partial));
+    }
 
     #[tokio::test]
     async fn a_game_that_cannot_be_reviewed_is_skipped() {
