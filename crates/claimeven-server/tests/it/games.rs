@@ -541,31 +541,6 @@ async fn takebacks_and_redos_gain_no_time() {
     ada.play(&id, 4, 1).await.expect(200);
 }
 
-/// A request may have read a game just before it was deleted.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_game_does_not_return() {
-    let no_limits = Config { requests_per_second: 0, games_per_minute: 0, ..Config::default() };
-    let server = TestServer::sqlite(no_limits).await;
-    let ada = server.visitor();
-    let mut games = Vec::new();
-    for _ in 0..60 {
-        let id = ada.create(local()).await;
-        ada.play(&id, 4, 0).await.expect(200);
-        ada.act(&id, "resign", json!({})).await.expect(200);
-        games.push(id);
-    }
-    // Finished games are not in memory then.
-    let server = server.restart().await;
-    let ada = ada.at(&server);
-    for id in games {
-        let path = format!("/api/games/{id}");
-        let reads = async { tokio::join!(ada.get(&path), ada.get(&path), ada.get(&path)) };
-        let (deleted, _) = tokio::join!(ada.delete(&path), reads);
-        assert_eq!(deleted.status, 204);
-        assert_eq!(ada.get(&path).await.status, 404);
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_only_created_a_game_cannot_seat_others_in_a_rematch() {
     let server = TestServer::sqlite(Config::default()).await;
