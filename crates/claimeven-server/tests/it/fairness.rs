@@ -291,18 +291,34 @@ async fn simultaneous_watchers_are_announced_together() {
     drop((watchers, bobs));
 }
 
-/// The processor time of this thread, which does not depend on how busy the machine is.
+/// The processor time of this thread, which does not depend on the other programs of this machine.
+/// A virtual machine that has to wait for others counts that as well.
 #[cfg(target_os = "linux")]
 fn thread_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Server and visitors share one thread with a task that measures the time between its turns:
-/// anything that blocks the thread would delay everyone.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "current_thread")]
 async fn no_heavy_work_runs_on_the_request_threads() {
+    let mut heavy = heavy_requests().await;
+    for _ in 0..2 {
+        if heavy.is_empty() {
+            break;
+        }
+        let again = heavy_requests().await;
+        heavy.retain(|request, _| again.contains_key(request));
+    }
+    assert!(heavy.is_empty(), "{heavy:#?}");
+}
+
+/// The requests to a new server that keep its thread from other work for too long, and how long.
+///
+/// Server and visitors share one thread with a task that measures the time between its turns:
+/// anything that blocks the thread would delay everyone.
+#[cfg(target_os = "linux")]
+async fn heavy_requests() -> std::collections::BTreeMap<String, Duration> {
     use std::sync::Mutex;
 
     let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
@@ -364,7 +380,7 @@ async fn no_heavy_work_runs_on_the_request_threads() {
         ]);
     }
     requests.push(("/api/lab/tree".to_owned(), Some(json!({ "agent": "mcts:sims=3000" }))));
-    let mut slow = Vec::new();
+    let mut heavy = std::collections::BTreeMap::new();
     for (path, body) in requests {
         *longest.lock().unwrap() = Duration::ZERO;
         let reply = match body.clone() {
@@ -374,9 +390,10 @@ async fn no_heavy_work_runs_on_the_request_threads() {
         let longest = *longest.lock().unwrap();
         assert!(reply.status.is_success() || reply.status == 404, "{path}: {reply:?}");
         if longest >= Duration::from_millis(20) {
-            slow.push(format!("{path} {body:?}: {longest:?}"));
+            let path = path.replace(&cup, "CUP").replace(&game, "GAME");
+            heavy.insert(format!("{path} {}", body.unwrap_or_default()), longest);
         }
     }
     heartbeat.abort();
-    assert!(slow.is_empty(), "{slow:#?}");
+    heavy
 }
