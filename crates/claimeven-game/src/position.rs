@@ -157,21 +157,37 @@ impl Position {
     /// Drops a disc of the side to move into a column.
     #[inline]
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
+        #[inline]
+        fn play<R: Rules>(board: &mut Board<R>, column: Column) -> bool {
+            if column.index() >= board.rules().setup().cols().into() {
+                return false;
+            }
+            let cell = board.legal() & board.rules().column(column);
+            let is_legal = !cell.is_empty();
+            if is_legal {
+                board.play_cell(cell);
+            }
+            is_legal
+        }
+        let is_legal = match &mut self.board {
+            AnyBoard::Standard(board) => play(board, column),
+            AnyBoard::Narrow(board) => play(board, column),
+            AnyBoard::Wide(board) => play(board, column),
+        };
+        if is_legal { Ok(()) } else { Err(self.play_error(column)) }
+    }
+
+    /// Why a column is not a legal move.
+    #[cold]
+    fn play_error(&self, column: Column) -> PlayError {
         let cols = self.setup().cols();
         if column.index() >= cols.into() {
-            return Err(PlayError::NoSuchColumn { column, cols });
+            return PlayError::NoSuchColumn { column, cols };
         }
-        if let Some(outcome) = self.outcome() {
-            return Err(PlayError::GameOver(outcome));
+        match self.outcome() {
+            Some(outcome) => PlayError::GameOver(outcome),
+            None => PlayError::ColumnFull(column),
         }
-        if self.is_full(column) {
-            return Err(PlayError::ColumnFull(column));
-        }
-        *self = map_board!(self, mut board => {
-            board.play_unchecked(column);
-            board
-        });
-        Ok(())
     }
 
     /// Takes back the top disc of a column, if it can have been the last move.

@@ -6,6 +6,7 @@
 
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use claimeven_game::Column;
 use pyo3::exceptions::PyRuntimeError;
@@ -18,6 +19,7 @@ use crate::position::Position;
 
 /// Replaces `play` of positions and games.
 pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
+    SMALL_INTS.find(py)?;
     replace_play::<Position>(py, play_position)?;
     replace_play::<Game>(py, play_game)
 }
@@ -87,6 +89,9 @@ unsafe extern "C" fn play_game(
 #[inline]
 fn whole_number(column: Borrowed<'_, '_, PyAny>) -> Option<Column> {
     let pointer = column.as_ptr();
+    if let Some(column) = SMALL_INTS.column(pointer) {
+        return Some(column);
+    }
     // SAFETY: it is an object, and an int when it is read as one.
     #[allow(unsafe_code, reason = "calls of Python")]
     let number = unsafe {
@@ -98,6 +103,41 @@ fn whole_number(column: Borrowed<'_, '_, PyAny>) -> Option<Column> {
     };
     // A number that is too large is read as -1.
     Column::from_index(usize::try_from(number).ok()?.checked_sub(1)?)
+}
+
+/// The ints from 1, by their addresses. Python makes each small int once, all of them in one array, so
+/// the address tells the number without a call.
+struct SmallInts {
+    /// The address of 1; 0 if they are not in an array.
+    one: AtomicUsize,
+}
+
+static SMALL_INTS: SmallInts = SmallInts { one: AtomicUsize::new(0) };
+
+impl SmallInts {
+    const SIZE: usize = 32;
+    const COUNT: usize = 20;
+
+    /// Looks for the array. The ints are kept for ever, so no other object ever has their addresses.
+    fn find(&self, py: Python<'_>) -> PyResult<()> {
+        let mut addresses = Vec::new();
+        for number in 1..=SmallInts::COUNT {
+            addresses.push(number.into_pyobject(py)?.into_ptr() as usize);
+        }
+        if addresses.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == SmallInts::SIZE) {
+            self.one.store(addresses[0], Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn column(&self, int: *mut ffi::PyObject) -> Option<Column> {
+        let offset = (int as usize).wrapping_sub(self.one.load(Ordering::Relaxed));
+        if offset >= SmallInts::COUNT * SmallInts::SIZE {
+            return None;
+        }
+        Column::from_index(offset / SmallInts::SIZE)
+    }
 }
 
 /// Calls a method as PyO3 does: errors are raised, and a panic becomes one.
