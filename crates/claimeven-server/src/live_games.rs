@@ -1,15 +1,15 @@
 //! The games in memory. Each game is changed, stored and broadcast in one place.
 
+mod agents;
 mod people;
 mod shared;
+mod sweep;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use claimeven_arena::Clock as ArenaClock;
-use claimeven_search::{Limits, SearchInfo, SearchMonitor};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -20,14 +20,14 @@ use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
 use crate::fleet::Fleet;
-use crate::http::view::ms;
 use crate::metrics::Metrics;
 use crate::quota::{Exceeded, Permit, Quota};
 use crate::session::{GameSession, Refusal, Rematch, Status};
 use crate::store::{Store, StoreError, now_ms};
 use crate::visitor::{Visitor, random_name};
-use crate::work::engine::{Engine, EngineError, SearchRequest, Urgency};
+use crate::work::engine::{Engine, EngineError};
 
+use agents::{Thinking, urgency};
 use people::People;
 pub(crate) use people::{Presence, Subscription};
 
@@ -84,19 +84,6 @@ pub(crate) enum GameEvent {
     Thought(Arc<str>),
     /// The game can no longer be followed, with the reason.
     Gone(&'static str),
-}
-
-struct Thinking {
-    player: usize,
-    ply: usize,
-    spec: String,
-    cancel: Arc<AtomicBool>,
-}
-
-impl Drop for Thinking {
-    fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
 }
 
 fn not_found(id: &str) -> Error {
@@ -236,6 +223,18 @@ impl LiveGames {
         }
         let unseen_changes = self.unseen_changes.load(Ordering::SeqCst);
         let session = self.load(id).await?;
+        self.admit_loaded(session, unseen_changes, client).await
+    }
+
+    /// Puts a game that was loaded for a client into memory, unless it was deleted after there had been
+    /// this many unseen changes.
+    async fn admit_loaded(
+        self: &Arc<Self>,
+        session: GameSession,
+        unseen_changes: u64,
+        client: &Client,
+    ) -> Result<Arc<LiveGame>, Error> {
+        let id = session.id.clone();
         let permit = match session.status() {
             Status::Finished => None,
             _ => Some(self.acquire_permit(client)?),
@@ -244,8 +243,8 @@ impl LiveGames {
         if self.unseen_changes.load(Ordering::SeqCst) != unseen_changes {
             let _gate = live.gate.lock().await;
             self.reload(&live).await?;
-            if !lock(&self.games).contains_key(id) {
-                return Err(not_found(id));
+            if !lock(&self.games).contains_key(&id) {
+                return Err(not_found(&id));
             }
         }
         Ok(live)
@@ -601,273 +600,6 @@ impl LiveGames {
         });
     }
 
-    /// Lets a clock run again that stood still while the database failed.
-    async fn resume_clock(self: &Arc<Self>, live: &Arc<LiveGame>) {
-        let is_failing = lock(&live.failing_since).is_some();
-        if is_failing && live.session().clock.is_some() {
-            // Any stored change does.
-            let resumed = self.change(live, |_, _| Ok(())).await;
-            tracing::info!(resumed = resumed.is_ok(), "A clock stood still");
-        }
-    }
-
-    async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
-        if !self.acquire_lease(live).await {
-            return;
-        }
-        let change = |_: &mut GameSession, _| {
-            Err::<(), _>(Refusal::Conflict("the flag has not fallen".to_owned()))
-        };
-        if let Err(Error::Internal(cause)) = self.apply(live, change).await {
-            tracing::error!(cause, "Failed to end a game on time");
-        }
-    }
-
-    fn start_agent(self: &Arc<Self>, live: &Arc<LiveGame>, session: &Arc<GameSession>) {
-        let mut thinking = lock(&live.thinking);
-        let Some((player, spec)) = session.agent_to_move() else {
-            *thinking = None;
-            return;
-        };
-        let (ply, spec) = (session.ply(), spec.clone());
-        let same = |thinking: &Thinking| {
-            (thinking.player, thinking.ply) == (player, ply) && thinking.spec == spec.to_string()
-        };
-        if thinking.as_ref().is_some_and(same) {
-            return;
-        }
-        *thinking = None;
-        let linger = Duration::from_secs(self.config.linger_seconds);
-        if !live.is_active(linger) && session.clock.is_none() {
-            return;
-        }
-        if !self.fleet.has_lease(&session.id) && live.is_leased_elsewhere() {
-            return;
-        }
-        let cancel = Arc::new(AtomicBool::new(false));
-        *thinking =
-            Some(Thinking { player, ply, spec: spec.to_string(), cancel: Arc::clone(&cancel) });
-        let (live_games, live, session) = (Arc::clone(self), Arc::clone(live), Arc::clone(session));
-        tokio::spawn(async move { live_games.think(live, session, player, cancel).await });
-    }
-
-    /// Searches for an agent's move and plays it, unless the game has moved on.
-    async fn think(
-        self: Arc<Self>,
-        live: Arc<LiveGame>,
-        session: Arc<GameSession>,
-        player: usize,
-        cancel: Arc<AtomicBool>,
-    ) {
-        let Some((_, spec)) = session.agent_to_move() else { return };
-        if !self.acquire_lease(&live).await {
-            return live.stop_thinking(&cancel);
-        }
-        let (urgency, client) = (urgency(&session), live.client());
-        let max = match urgency {
-            Urgency::Person => self.config.think_ms,
-            _ => self.config.think_others_ms,
-        };
-        let budget = session.clock.map(|clock| {
-            let arena = ArenaClock { base: clock.initial, increment: clock.increment };
-            arena.budget(clock.left[player])
-        });
-        let time = budget.into_iter().chain([Duration::from_millis(max)]).min();
-        let mut seeds = fastrand::Rng::with_seed(session.seed);
-        let seeds = [seeds.u64(..), seeds.u64(..)];
-        let monitor = Arc::new(SearchMonitor::default());
-        let report = report(&self, &live, player, &monitor);
-        let mut wait = Duration::from_millis(100);
-        let decided = loop {
-            let request = SearchRequest {
-                spec: spec.clone().with_models(&self.config.models()),
-                seed: seeds[player],
-                position: *session.game.position(),
-                limits: Limits {
-                    time,
-                    cancel: Some(Arc::clone(&cancel)),
-                    monitor: Some(Arc::clone(&monitor)),
-                    ..Limits::default()
-                },
-                seat: Some((session.id.clone(), player)),
-            };
-            let started = Instant::now();
-            match self.engine.decide(&client, urgency, request).await {
-                // The person's move is accepted; the reply comes when the queue has room.
-                Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
-                    tokio::time::sleep(wait).await;
-                    wait = (2 * wait).min(Duration::from_secs(2));
-                }
-                decided => {
-                    self.metrics.think_seconds.observe(started.elapsed().as_secs_f64());
-                    break decided;
-                }
-            }
-        };
-        drop(report);
-        if cancel.load(Ordering::Relaxed) && decided.is_err() {
-            return;
-        }
-        let (ply, spec) = (session.ply(), spec.clone());
-        let change = move |session: &mut GameSession, now: Instant| {
-            let still = session.agent_to_move().is_some_and(|(mover, known)| {
-                mover == player && session.ply() == ply && *known == spec
-            });
-            if !still {
-                return Err(Refusal::Conflict("the game has moved on".to_owned()));
-            }
-            match &decided {
-                Ok(decision) => session.play_agent(decision, now)?,
-                Err(EngineError::Cancelled) => {
-                    return Err(Refusal::Conflict("the search was cancelled".to_owned()));
-                }
-                Err(error) => {
-                    tracing::error!(?error, agent = %spec, "An agent failed to move");
-                    session.forfeit(player, now);
-                }
-            }
-            Ok(())
-        };
-        self.store_agent_move(&live, change, &cancel).await;
-    }
-
-    /// Applies an agent's move and retries while the database fails. Afterwards the agent no longer
-    /// counts as thinking; if its move could not be stored, the next sweep starts it again.
-    async fn store_agent_move(
-        self: &Arc<Self>,
-        live: &Arc<LiveGame>,
-        change: impl Fn(&mut GameSession, Instant) -> Result<(), Refusal> + Send + Sync + 'static,
-        cancel: &Arc<AtomicBool>,
-    ) {
-        const DEADLINE: Duration = Duration::from_mins(1);
-        let (started, mut pause) = (Instant::now(), Duration::from_millis(200));
-        let change = Arc::new(change);
-        loop {
-            let attempt = Arc::clone(&change);
-            let stored = self.change(live, move |session, now| attempt(session, now)).await;
-            let Err(Error::Internal(cause)) = stored else { break };
-            let gives_up = started.elapsed() > DEADLINE
-                || self.stopping.is_cancelled()
-                || cancel.load(Ordering::Relaxed);
-            tracing::error!(cause, gives_up, "Failed to store the move of an agent");
-            if gives_up {
-                break;
-            }
-            tokio::time::sleep(pause).await;
-            pause = (2 * pause).min(Duration::from_secs(5));
-        }
-        // If the move was played, the game is already waiting for somebody else.
-        live.stop_thinking(cancel);
-    }
-
-    /// Periodic work: ending abandoned games, retrying what failed, evicting idle games.
-    pub(crate) async fn sweep(self: &Arc<Self>) {
-        let linger = Duration::from_secs(self.config.linger_seconds);
-        let away = Duration::from_secs(self.config.away_seconds);
-        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
-        for live in &games {
-            let session = live.session();
-            live.forget_silent_servers();
-            self.end_if_abandoned(live, &session, away).await;
-            // Make up for failed writes.
-            self.resume_clock(live).await;
-            let session = live.session();
-            if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
-                self.drop_flag(live).await;
-            }
-            self.start_agent(live, &live.session());
-            // Without watchers agents pause, unless a clock is running.
-            if !live.is_active(linger) && session.clock.is_none() {
-                *lock(&live.thinking) = None;
-            }
-        }
-        drop(games);
-        self.drop_stored_flags().await;
-        let mut evicted = Vec::new();
-        lock(&self.games).retain(|id, live| {
-            let falls = live.session().flag_falls();
-            let idle = !live.is_active(linger)
-                && lock(&live.thinking).is_none()
-                && falls.is_none_or(|falls| falls > Instant::now() + linger);
-            // A game that is in use must stay, or its users would miss later changes.
-            let stays = !(idle && Arc::strong_count(live) == 1);
-            if !stays {
-                evicted.push(id.clone());
-            }
-            stays
-        });
-        for id in evicted {
-            self.fleet.release(&id).await;
-        }
-    }
-
-    /// Loads games with a clock that were evicted and whose time is up, which ends them.
-    async fn drop_stored_flags(self: &Arc<Self>) {
-        const LIMIT: usize = 100;
-        const PAUSE: Duration = Duration::from_mins(10);
-        let mut unreadable = std::mem::take(&mut *lock(&self.unreadable));
-        unreadable.retain(|_, again| *again > Instant::now());
-        // Games that cannot be read must not take the places of others.
-        let limit = LIMIT + unreadable.len();
-        let fallen = match self.store.fallen_flags(now_ms(), limit as i64).await {
-            Ok(fallen) => fallen,
-            Err(error) => {
-                tracing::error!(?error, "Failed to look for fallen flags");
-                Vec::new()
-            }
-        };
-        for id in fallen {
-            if unreadable.contains_key(&id) {
-                continue;
-            }
-            if let Err(error) = self.get(&id, &Client::SERVER).await {
-                tracing::error!(game = id, ?error, "Failed to end a game on time");
-                if matches!(error, Error::Internal(_)) {
-                    unreadable.insert(id, Instant::now() + PAUSE);
-                }
-            }
-        }
-        *lock(&self.unreadable) = unreadable;
-    }
-
-    /// Ends the games without a move for `abandon_hours`.
-    pub(crate) async fn abandon_old(&self) {
-        if self.config.abandon_hours > 0 {
-            let before = now_ms() - self.config.abandon_hours as i64 * 3_600_000;
-            if let Err(error) = self.store.abandon(before).await {
-                tracing::error!(?error, "Failed to end abandoned games");
-            }
-        }
-    }
-
-    /// Ends a game between people if one of them has been away for too long.
-    async fn end_if_abandoned(
-        self: &Arc<Self>,
-        live: &Arc<LiveGame>,
-        session: &GameSession,
-        limit: Duration,
-    ) {
-        if limit.is_zero() || !session.is_between_people() || session.status() != Status::Playing {
-            return;
-        }
-        let presence = live.presence(session, &self.config);
-        for player in [0, 1] {
-            let gone = presence.away[player].is_some_and(|away| away > limit);
-            if gone && presence.connected[1 - player] && self.acquire_lease(live).await {
-                let change = move |session: &mut GameSession, now| {
-                    if session.status() != Status::Playing {
-                        return Err(Refusal::Conflict("The game is over".to_owned()));
-                    }
-                    session.abandon(player, now);
-                    Ok(())
-                };
-                if let Err(Error::Internal(cause)) = self.apply(live, change).await {
-                    tracing::error!(cause, "Failed to end an abandoned game");
-                }
-            }
-        }
-    }
-
     /// Cancels all searches, disconnects all subscribers, and waits for changes in progress.
     pub(crate) async fn close(&self) {
         self.stopping.cancel();
@@ -892,42 +624,5 @@ impl LiveGames {
     }
 }
 
-/// Broadcasts the progress of an agent's search until the task is dropped.
-fn report(
-    live_games: &Arc<LiveGames>,
-    live: &Arc<LiveGame>,
-    player: usize,
-    monitor: &Arc<SearchMonitor>,
-) -> AbortOnDropHandle<()> {
-    const PERIOD: Duration = Duration::from_millis(250);
-    let (live, monitor) = (Arc::clone(live), Arc::clone(monitor));
-    let fleet = Arc::clone(&live_games.fleet);
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        let started = Instant::now();
-        loop {
-            tokio::time::sleep(PERIOD).await;
-            let info = monitor.snapshot();
-            if info.nodes > 0 {
-                let json = thinking_message(player, &info, started.elapsed());
-                if live.is_followed_elsewhere() {
-                    let (game, json) = (live.session().id.clone(), json.to_string());
-                    fleet.publish(Message::Thought { game, json });
-                }
-                live.notify(GameEvent::Thought(json));
-            }
-        }
-    }))
-}
-
-fn thinking_message(player: usize, info: &SearchInfo, time: Duration) -> Arc<str> {
-    let pv: Vec<u8> = info.pv.iter().map(|column| column.number()).collect();
-    let message = serde_json::json!({
-        "type": "thinking", "player": player, "depth": info.depth, "nodes": info.nodes,
-        "value": info.value.map(|value| value.to_string()), "pv": pv, "ms": ms(time),
-    });
-    message.to_string().into()
-}
-
-fn urgency(session: &GameSession) -> Urgency {
-    if session.is_between_agents() { Urgency::Other } else { Urgency::Person }
-}
+#[cfg(test)]
+mod tests;

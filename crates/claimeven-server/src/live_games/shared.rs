@@ -1,7 +1,7 @@
 //! Games shared with other servers, which may change them as well.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio_util::task::AbortOnDropHandle;
@@ -22,14 +22,6 @@ impl LiveGame {
     /// Whether another server was recently found to hold the lease of the game.
     pub(super) fn is_leased_elsewhere(&self) -> bool {
         lock(&self.leased_elsewhere).is_some_and(|found| found.elapsed() < LEASED_ELSEWHERE)
-    }
-
-    /// Ends a search if it is the one with this flag.
-    pub(super) fn stop_thinking(&self, cancel: &Arc<AtomicBool>) {
-        let mut thinking = lock(&self.thinking);
-        if thinking.as_ref().is_some_and(|thinking| Arc::ptr_eq(&thinking.cancel, cancel)) {
-            *thinking = None;
-        }
     }
 }
 

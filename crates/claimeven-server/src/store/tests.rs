@@ -9,7 +9,8 @@ use super::*;
 use crate::session::{Offers, Seat};
 use crate::visitor::Visitor;
 
-fn session(id: &str) -> GameSession {
+/// A game without players.
+pub(crate) fn session(id: &str) -> GameSession {
     GameSession {
         id: id.to_owned(),
         version: 0,
