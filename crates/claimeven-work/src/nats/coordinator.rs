@@ -62,7 +62,12 @@ enum Dispute {
 struct Check {
     worker: String,
     fingerprint: Vec<u8>,
+    /// The first unit that was published after it.
+    next: u64,
+    /// Since when no unit is before it in the queue.
     since: Instant,
+    /// Its sequence number in the stream, once the server has confirmed it.
+    sequence: Option<u64>,
 }
 
 pub(super) struct Coordinator<'a, W: Work, U, T> {
@@ -266,7 +271,7 @@ where
                     if last_audit.elapsed() > self.nats.connection.ack_wait / 4 {
                         last_audit = Instant::now();
                         Box::pin(self.republish_lost_units()).await;
-                        self.take_over_old_checks();
+                        self.take_over_old_checks().await;
                     }
                 }
             }
@@ -341,6 +346,8 @@ where
             Ok(sequence) => {
                 if let Some(published) = self.outstanding.get_mut(&number) {
                     published.sequence = Some(sequence);
+                } else if let Some(check) = self.checks.get_mut(&number) {
+                    check.sequence = Some(sequence);
                 }
                 self.warnings.resolve(&self.nats.connection, "the NATS server is working again");
             }
@@ -463,7 +470,8 @@ where
             UnitHeader { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
         // If this fails, the check times out and is done locally.
         self.publish(number, frame(&header, &body)).await;
-        self.checks.insert(number, Check { worker, fingerprint, since: Instant::now() });
+        let (next, since) = (self.next, Instant::now());
+        self.checks.insert(number, Check { worker, fingerprint, next, since, sequence: None });
     }
 
     async fn on_check(&mut self, header: &ResultHeader, body: &[u8]) -> Result<(), W::Error> {
@@ -675,8 +683,13 @@ where
         }
     }
 
-    /// Does pending checks locally that no worker has done.
-    fn take_over_old_checks(&mut self) {
+    /// Does checks locally that no worker has done although it was their turn.
+    async fn take_over_old_checks(&mut self) {
+        let first_outstanding = self.outstanding.keys().min().copied().unwrap_or(u64::MAX);
+        let waiting = self.checks.values_mut().filter(|check| first_outstanding < check.next);
+        for check in waiting {
+            check.since = Instant::now();
+        }
         let is_old = |check: &Check| check.since.elapsed() > 2 * self.nats.connection.ack_wait;
         let is_alone = self.suitable_workers().count() < 2;
         let is_idle = self.remaining.is_empty();
@@ -686,10 +699,15 @@ where
             .filter(|(_, check)| is_old(check) || (is_alone && is_idle))
             .map(|(number, _)| *number)
             .collect();
+        let mut sequences = Vec::new();
         for number in old {
-            let Check { worker, fingerprint, .. } =
+            let Check { worker, fingerprint, sequence, .. } =
                 self.checks.remove(&number).expect("it has just been found");
+            sequences.extend(sequence);
             self.dispute(number, Dispute::Check { worker, fingerprint });
+        }
+        if !sequences.is_empty() && self.bus.is_connected() {
+            self.bus.remove_units_at(sequences).await;
         }
     }
 

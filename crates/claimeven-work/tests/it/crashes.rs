@@ -214,7 +214,7 @@ fn a_unit_that_panics_only_at_the_coordinator_ends_the_job_with_an_error() {
     await_workers(&url, 1);
     let nats = fleet.nats(&url).with_check_share(1.0);
     thread::scope(|scope| {
-        let job = scope.spawn(|| collect(&nats, 29, 1, |_| Fault::PanicUnlessWorker));
+        let job = scope.spawn(|| collect(&nats, 29, 1, |_| Fault::PanicUnlessWorker(0)));
         wait_until("the end", &fleet, || job.is_finished());
         let error = job.join().unwrap().unwrap_err();
         assert_eq!(error, WorkError::Panicked(0, "panic: not a worker".to_owned()));

@@ -181,6 +181,20 @@ fn two_workers_check_each_other_without_waiting_for_the_coordinator() {
 }
 
 #[test]
+fn a_check_that_waits_behind_long_units_is_left_to_the_workers() {
+    let Some(server) = Server::start() else { return };
+    let fleet = Fleet::new();
+    let _workers = [fleet.worker(&server.url(), 1), fleet.worker(&server.url(), 1)];
+    await_workers(&server.url(), 2);
+    // The first result of each worker is checked when all other units are done.
+    let (units, ms) = (60, ACK_WAIT.as_millis() as u64 / 8);
+    let (outputs, restarts) =
+        collect(&fleet.nats(&server.url()), 32, units, |_| Fault::PanicUnlessWorker(ms)).unwrap();
+    assert_eq!((outputs, restarts), (expected(units), 0));
+    assert!(COMPUTED[32].load(Ordering::Relaxed) > units);
+}
+
+#[test]
 fn without_workers_the_coordinator_computes_locally_and_logs_it() {
     let Some(server) = Server::start() else { return };
     let fleet = Fleet::new();

@@ -18,8 +18,8 @@ pub(crate) enum Fault {
     /// Panics the first, second … time a unit of the test is computed; otherwise takes this many
     /// milliseconds.
     PanicAt(Vec<u64>, u64),
-    /// Panics unless a worker computes it.
-    PanicUnlessWorker,
+    /// Panics unless a worker computes it, which takes this many milliseconds.
+    PanicUnlessWorker(u64),
     Abort,
     Fail,
 }
@@ -37,10 +37,10 @@ pub(crate) struct Hashes<const FAULTY: bool> {
     pub(crate) test: usize,
 }
 
-pub(crate) static COMPUTED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+pub(crate) static COMPUTED: [AtomicU64; 33] = [const { AtomicU64::new(0) }; 33];
 
 /// Counts how often work was opened in this process, by the number of the test.
-pub(crate) static OPENED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+pub(crate) static OPENED: [AtomicU64; 33] = [const { AtomicU64::new(0) }; 33];
 
 /// The test whose work takes long to open for the second worker.
 pub(crate) const SLOW_TO_OPEN: usize = 24;
@@ -96,9 +96,10 @@ impl<const FAULTY: bool> Work for Hashes<FAULTY> {
                 }
             }
             Fault::Panic => panic!("unit {} is poison", unit.number),
-            Fault::PanicUnlessWorker => {
+            Fault::PanicUnlessWorker(ms) => {
                 let name = thread::current().name().unwrap_or_default().to_owned();
                 assert!(name.starts_with("unit-"), "not a worker");
+                thread::sleep(Duration::from_millis(*ms));
             }
             Fault::Abort => std::process::abort(),
             Fault::Fail => return Err(WorkError::LocalOnly(format!("{} is odd", unit.number))),
