@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
+use crate::memory::return_freed_memory;
 use crate::server_settings::SettingsArgs;
 
 /// Start the web application, to play in the browser (the default)
@@ -78,19 +79,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     // A thread that is still drawing, loading or sending does not delay the exit.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Other(error.to_string()))
-}
-
-/// Makes the allocator return large blocks to the system as soon as they are freed, so that the
-/// process uses what its agents hold now, not their past maximum: otherwise, glibc keeps blocks of
-/// up to 32 MB.
-fn return_freed_memory() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    #[allow(unsafe_code, reason = "the C library has no safe interface for it")]
-    {
-        const LARGE: libc::c_int = 1 << 20;
-        // SAFETY: it only sets a parameter of the allocator, before other threads exist.
-        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
-    }
 }
 
 async fn serve(config: Config) -> Result<(), ServerError> {

@@ -9,6 +9,7 @@ use claimeven_work::{Worker, run_unit};
 
 use crate::Failure;
 use crate::fleet::{ConnectionArgs, cache, kinds};
+use crate::memory::return_freed_memory;
 use crate::options::ThreadsArgs;
 
 /// Run a worker: play games and solve positions for commands with --nats
@@ -58,6 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.unit {
         return run_unit(&kinds()).map_err(|error| Failure::Other(error.to_string()));
     }
+    return_freed_memory();
     let kinds = if args.kinds.is_empty() {
         kinds()
     } else {
