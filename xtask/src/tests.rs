@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use crate::page;
 use crate::postgres::Postgres;
@@ -12,7 +13,7 @@ use crate::system;
 /// Runs all checks and reports each of them, even after one has failed.
 ///
 /// Steps that compute run in sequence. The page's tests need the program and mostly wait for it and for
-/// the browser, so they run in parallel with the others once it is built.
+/// the browser, so they run in parallel with the others once it is built, followed by the Python package.
 pub(crate) fn run(no_skip: bool) -> ExitCode {
     let mut report = Report::new();
     let postgres = match Postgres::start() {
@@ -30,12 +31,11 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
     if !system::can_mount() {
         report.skip("full disk", "this user may not mount a small file system");
     }
-    let page = page::steps(&mut report);
-    let python = python::steps(&mut report);
-    let (first, mut then) = steps(postgres.as_ref().map(Postgres::url), nats);
-    then.extend(python);
+    let mut waiting = page::steps(&mut report);
+    waiting.extend(python::steps(&mut report));
+    let (first, then) = steps(postgres.as_ref().map(Postgres::url), nats);
     report.run(&first);
-    report.run_both(&then, &page);
+    report.run_both(&then, &waiting);
     report.finish(no_skip)
 }
 
@@ -51,7 +51,11 @@ fn steps(postgres: Option<String>, nats: Option<PathBuf>) -> (Vec<Step>, Vec<Ste
         &["test"]
     };
     let build = [runner, &TARGETS, &["--no-run"]].concat();
-    let tests = &[runner, &TARGETS, &["--no-fail-fast"]].concat();
+    // The profile weighs the tests: those that compute take three of the three places per core.
+    let threads = (3 * thread::available_parallelism().map_or(1, usize::from)).to_string();
+    let parallel: &[&str] =
+        if nextest { &["--profile", "checks", "--test-threads", &threads] } else { &[] };
+    let tests = &[runner, &TARGETS, &["--no-fail-fast"], parallel].concat();
     // The solver and the networks once more, as on a processor without vector instructions.
     let portable = if nextest {
         // The longest test of the sets has already run in both modes.
