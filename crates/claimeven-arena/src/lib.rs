@@ -25,7 +25,8 @@
 //! - [`svg`] draws positions and search trees.
 //! - [`Picture`] renders a position as PNG, [`game_gif`] a game as an animated GIF.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] are the statistics of results.
-//! - [`evaluate`] measures a player against exact scores.
+//! - [`evaluate`] measures a player against exact scores; [`Scoreboard`] has the results of other
+//!   programs.
 //! - [`EXPERIMENTS`] are claims about players, which a [`Lab`] tests.
 
 mod agents;
@@ -53,6 +54,7 @@ mod replay;
 mod report;
 mod review;
 mod roster;
+mod scoreboard;
 mod self_play_units;
 mod strength;
 pub mod svg;
@@ -89,6 +91,7 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
+pub use scoreboard::{PUBLIC_SETS, Scoreboard, ScoreboardEntry, ScoreboardError, public_set};
 pub use self_play_units::{FleetTraining, SelfPlayGames, SelfPlayOutput};
 pub use strength::{
     EvaluateError, LineError, RandomPositions, Rate, Strength, TestSet, TestSetError, evaluate,

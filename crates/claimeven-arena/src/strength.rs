@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
 use crate::roster::AgentSpec;
+use crate::scoreboard::public_set;
 
 /// Positions with their exact scores.
 ///
@@ -46,9 +47,11 @@ impl TestSet {
         TestSet { name: name.into(), positions: positions.into_iter().collect() }
     }
 
-    /// Reads lines of `moves score`.
+    /// Reads lines of `moves score`. The public sets are named by what they contain, others by their
+    /// file.
     pub fn load(path: &Path, setup: Setup) -> Result<TestSet, TestSetError> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = public_set(&file).unwrap_or(&file).to_owned();
         let bytes = fs::read(path).map_err(|error| TestSetError::Io(path.to_owned(), error))?;
         let text = String::from_utf8_lossy(&bytes);
         let mut positions = Vec::new();

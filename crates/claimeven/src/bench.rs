@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use claimeven_arena::public_set;
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{Limits, Options, Score, Solver, Unsolvable, embedded_books};
 use serde::Serialize;
@@ -51,14 +52,15 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The public sets: name, file, and number of positions that are solved without a book.
-const PUBLIC_SETS: [(&str, &str, usize); 6] = [
-    ("End-Easy", "Test_L3_R1", 1000),
-    ("Middle-Easy", "Test_L2_R1", 1000),
-    ("Middle-Medium", "Test_L2_R2", 1000),
-    ("Begin-Easy", "Test_L1_R1", 1000),
-    ("Begin-Medium", "Test_L1_R2", 1000),
-    ("Begin-Hard", "Test_L1_R3", 30),
+/// The files of the public sets, easy ones first, and how many of their positions are solved without
+/// a book.
+const SETS: [(&str, usize); 6] = [
+    ("Test_L3_R1", 1000),
+    ("Test_L2_R1", 1000),
+    ("Test_L2_R2", 1000),
+    ("Test_L1_R1", 1000),
+    ("Test_L1_R2", 1000),
+    ("Test_L1_R3", 30),
 ];
 
 /// Positions from all stages of the game, with their scores.
@@ -107,12 +109,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.sets {
         None => measure("built-in", &parse(BUILT_IN, Path::new("bench.txt"), usize::MAX)?)?,
         Some(folder) => {
-            for (name, file, count) in PUBLIC_SETS {
+            for (file, count) in SETS {
                 let path = folder.join(file);
                 let text =
                     fs::read_to_string(&path).map_err(|error| Failure::in_file(&path, &error))?;
                 let count = if args.book { usize::MAX } else { count };
-                measure(name, &parse(&text, &path, count)?)?;
+                measure(public_set(file).unwrap_or(file), &parse(&text, &path, count)?)?;
             }
         }
     }

@@ -1,11 +1,15 @@
 //! `claimeven evaluate`: compares a player's moves with perfect play.
 
+mod comparison;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimeven_arena::{AgentSpec, RandomPositions, Rate, Strength, TestSet, evaluate, evaluate_on};
+use claimeven_arena::{
+    AgentSpec, RandomPositions, Rate, Scoreboard, Strength, TestSet, evaluate, evaluate_on,
+};
 use claimeven_game::{Position, Setup};
 use claimeven_search::Limits;
 use claimeven_solver::Score;
@@ -26,7 +30,8 @@ use crate::setup::SetupArgs;
 An error is a move that gives away a win or a draw. A best move keeps the exact score: the fastest\n\
 win or the slowest loss. Intervals are 95 % confidence intervals. With --run, the player is measured\n\
 with the networks of a training run, from the first to the last. With --nats, times are those of the\n\
-workers.\n\n\
+workers. If DIR has public test sets (Test_L1_R1 … Test_L3_R1), the errors of other programs on them\n\
+are printed, too.\n\n\
 Examples:\n  \
     claimeven evaluate level:5\n  \
     claimeven evaluate alphabeta:depth=8 --sets DIR --count 200\n  \
@@ -55,6 +60,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1000, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
+
+    /// Results of other programs to compare with, as in crates/claimeven-arena/scoreboard.toml
+    /// [default: that file]
+    #[arg(long, value_name = "FILE", requires = "sets")]
+    scoreboard: Option<PathBuf>,
 
     /// Number of random positions, in addition to the test sets
     #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true)]
@@ -110,6 +120,7 @@ struct Measured {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = setup(args)?;
     let candidates = candidates(args)?;
+    let scoreboard = scoreboard(args, setup)?;
     for candidate in &candidates {
         candidate.agent.build(setup, 0)?;
     }
@@ -149,6 +160,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         write!(out, "{}", plot(args, &measured))?;
     } else {
         write_table(&mut out, &measured)?;
+        if let Some((Candidate { agent, .. }, Measured { results, .. })) =
+            candidates.iter().zip(&measured).next_back()
+        {
+            comparison::write(&mut out, &scoreboard, &agent.to_string(), results)?;
+        }
     }
     Ok(())
 }
@@ -168,6 +184,18 @@ fn setup(args: &Args) -> Result<Setup, Failure> {
         return Err(Failure::Input(message));
     }
     Ok(setup)
+}
+
+/// The results of other programs, which are for the standard board.
+fn scoreboard(args: &Args, setup: Setup) -> Result<Scoreboard, Failure> {
+    match &args.scoreboard {
+        _ if setup != Setup::STANDARD => Ok(Scoreboard { entries: Vec::new() }),
+        None => Ok(Scoreboard::embedded()),
+        Some(file) => {
+            let text = fs::read_to_string(file).map_err(|error| Failure::in_file(file, &error))?;
+            text.parse().map_err(|error| Failure::in_file(file, &error))
+        }
+    }
 }
 
 /// The discs of random positions: the given range, or the same part of a game on every board. On
