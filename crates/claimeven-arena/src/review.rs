@@ -36,6 +36,8 @@ pub struct ReviewOptions {
     pub time: Option<Duration>,
     /// The time per position. Values that are not found in time stay unknown.
     pub time_per_position: Option<Duration>,
+    /// The size of the transposition table, in MiB.
+    pub table_mb: usize,
     /// Another thread sets this flag to end the review; the rest stays unknown.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -44,7 +46,7 @@ impl Default for ReviewOptions {
     /// Enough for every position of the standard board.
     fn default() -> Self {
         let time_per_position = Some(Duration::from_secs(3));
-        ReviewOptions { time: None, time_per_position, cancel: None }
+        ReviewOptions { time: None, time_per_position, table_mb: 64, cancel: None }
     }
 }
 
@@ -368,9 +370,8 @@ const ESTIMATE_TIME: Duration = Duration::from_millis(150);
 
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
-        const TABLE_MB: usize = 64;
         let deadline = options.time.and_then(|time| Instant::now().checked_add(time));
-        Judge { options, deadline, analyzer: Analyzer::new(TABLE_MB), failures: 0 }
+        Judge { options, deadline, analyzer: Analyzer::new(options.table_mb), failures: 0 }
     }
 
     /// Judges a move. Positions come from the end of the game to its beginning.

@@ -114,7 +114,7 @@ fn records() {
         result: ResultRecord::of_game(&game, 1).unwrap(),
     };
     let record = serde_json::to_string(&record).unwrap();
-    let options = ReviewOptions { time: None, time_per_position: None, cancel: None };
+    let options = ReviewOptions { time_per_position: None, ..ReviewOptions::default() };
     let review = serde_json::to_string(&Review::of(&game, &options)).unwrap();
     fuzz_text("records", &[&record, &review], |text| {
         let record = serde_json::from_str::<GameRecord>(text);

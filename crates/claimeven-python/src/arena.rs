@@ -235,7 +235,8 @@ pub(crate) fn review(py: Python<'_>, game: &Game, seconds: f64) -> PyResult<Stri
         |cancel| {
             let cancel = Some(Arc::clone(cancel));
             let time_per_position = Some(time);
-            Review::of(&game, &ReviewOptions { time: None, time_per_position, cancel })
+            let options = ReviewOptions { time_per_position, cancel, ..ReviewOptions::default() };
+            Review::of(&game, &options)
         },
         |_| Ok(()),
     )?;

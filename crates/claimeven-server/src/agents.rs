@@ -176,9 +176,11 @@ mod tests {
             ..Config::default()
         };
         // Three express threads, two common ones, two of the lab, one idle, and two of a tournament.
+        // They share what analyzers and coaches leave, but at least half of the memory.
         assert_eq!(config(2, 64, 1024).max_agent_mb(), 64);
-        assert_eq!(config(2, 64, 100).max_agent_mb(), 10);
-        assert_eq!(max_value("table", &config(2, 64, 100)), Some(10));
+        assert_eq!(config(2, 64, 470).max_agent_mb(), 40);
+        assert_eq!(config(2, 64, 100).max_agent_mb(), 5);
+        assert_eq!(max_value("table", &config(2, 64, 100)), Some(5));
         assert_eq!(config(2, 64, 5).max_agent_mb(), 1);
         assert_eq!(config(2, 64, 0).max_agent_mb(), 64);
         assert_eq!(max_value("table", &config(2, 0, 100)), None);

@@ -250,10 +250,39 @@ impl Config {
         let in_engine =
             self.express_threads() + self.engine_threads() + self.background_threads() + 1;
         let searches = (in_engine + 2 * self.arena_threads.max(1)) as u64;
-        match (self.agent_mb, self.memory_mb) {
+        match (self.agent_mb, self.agents_mb()) {
             (0, _) | (_, 0) => self.agent_mb,
             (each, all) => each.min((all / searches).max(1)),
         }
+    }
+
+    /// Lowers the limits of connections so that a process with a limit of open files has some left for the
+    /// database and everything else. Returns whether it had to.
+    pub(crate) fn fit_connections(&mut self, files: u64) -> bool {
+        /// Logs, networks, jobs and accepted connections that are refused.
+        const OTHERS: usize = 100;
+        /// An SQLite file, its log and its index.
+        const PER_DATABASE_CONNECTION: usize = 3;
+        let database = PER_DATABASE_CONNECTION * self.database_connections as usize;
+        let files = usize::try_from(files).unwrap_or(usize::MAX);
+        let each = (files.saturating_sub(OTHERS + database) / 2).max(1);
+        let mut is_lowered = false;
+        for limit in [&mut self.connections, &mut self.sockets] {
+            is_lowered |= *limit > each;
+            if *limit == 0 || *limit > each {
+                *limit = each;
+            }
+        }
+        is_lowered
+    }
+
+    /// The memory of all agents in megabytes: what analyzers and coaches leave of `memory_mb`, but at least
+    /// half of it; 0 for no limit.
+    fn agents_mb(&self) -> u64 {
+        /// An analyzer with a table of 8 MB, and a coach.
+        const STUDY_MB: u64 = 14;
+        let studies = (self.express_threads() + self.engine_threads()) as u64;
+        self.memory_mb.saturating_sub(studies * STUDY_MB).max(self.memory_mb.div_ceil(2))
     }
 
     /// The timeout of a request; `None` for no limit.
@@ -268,7 +297,7 @@ impl Config {
 
     /// The memory limit of all agents in bytes; `None` for no limit.
     pub(crate) fn memory(&self) -> Option<usize> {
-        bytes(self.memory_mb)
+        bytes(self.agents_mb())
     }
 
     /// The file of an SQLite database.
@@ -418,4 +447,25 @@ impl Settings {
 fn one_line(error: impl ToString) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_for_the_database() {
+        let fitted = |connections, files| {
+            let mut config = Config { connections, sockets: 100, ..Config::default() };
+            let is_lowered = config.fit_connections(files);
+            (is_lowered, config.connections, config.sockets)
+        };
+        assert_eq!(fitted(4000, 1 << 20), (false, 4000, 100));
+        let (is_lowered, connections, sockets) = fitted(4000, 4096);
+        assert!(is_lowered && (1500..2000).contains(&connections), "{connections}");
+        assert_eq!(sockets, 100);
+        // No limit becomes what is possible.
+        assert_eq!(fitted(0, 4096), (false, connections, 100));
+        assert_eq!(fitted(4000, 64), (true, 1, 1));
+    }
 }

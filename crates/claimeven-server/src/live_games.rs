@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument;
@@ -55,6 +55,8 @@ pub(crate) struct LiveGames {
 pub(crate) struct LiveGame {
     /// Locked while a change is made and stored.
     gate: tokio::sync::Mutex<()>,
+    /// The changes that hold the gate or wait for it.
+    changes: Arc<Semaphore>,
     /// The stored state of the game.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
@@ -74,6 +76,9 @@ pub(crate) struct LiveGame {
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
+
+/// How many changes of a game may wait for each other.
+const MAX_CHANGES: usize = 32;
 
 /// What subscribers of a game receive.
 #[derive(Clone, Debug)]
@@ -98,6 +103,7 @@ impl LiveGame {
     fn new(session: GameSession, client: Client, permit: Option<Permit>) -> LiveGame {
         LiveGame {
             gate: tokio::sync::Mutex::default(),
+            changes: Arc::new(Semaphore::new(MAX_CHANGES)),
             session: Mutex::new(Arc::new(session)),
             people: Mutex::new(People::new()),
             client: Mutex::new(client),
@@ -237,6 +243,8 @@ impl LiveGames {
         let id = session.id.clone();
         let permit = match session.status() {
             Status::Finished => None,
+            // The server's own work, such as ending games on time, does not wait for a permit.
+            _ if *client == Client::SERVER => self.quota.acquire(client).ok(),
             _ => Some(self.acquire_permit(client)?),
         };
         let live = self.admit(session, client, permit);
@@ -314,8 +322,16 @@ impl LiveGames {
         live: &Arc<LiveGame>,
         change: impl Fn(&mut GameSession, Instant) -> Result<T, Refusal> + Send + Sync + 'static,
     ) -> Result<T, Error> {
+        // More would pile up while nothing can be stored.
+        let place = Arc::clone(&live.changes).try_acquire_owned().map_err(|_| {
+            Error::Busy("Too many changes of this game are waiting, try again".to_owned(), 2)
+        })?;
         let (live_games, live) = (Arc::clone(self), Arc::clone(live));
-        self.finish(async move { live_games.apply(&live, change).await }).await
+        self.finish(async move {
+            let _place = place;
+            live_games.apply(&live, change).await
+        })
+        .await
     }
 
     async fn apply<T>(
@@ -387,7 +403,11 @@ impl LiveGames {
         if let Err(error) = stored {
             if matches!(error, StoreError::Stale) {
                 self.reload(live).await?;
-                *lock(&live.failing_since) = None;
+                // If the change had been stored although its answer was lost, the clock of the next
+                // player still has to stand still until now.
+                if live.session().version != session.version {
+                    *lock(&live.failing_since) = None;
+                }
             } else {
                 lock(&live.failing_since).get_or_insert(started);
             }
@@ -449,7 +469,8 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Reloads the games that somebody else has changed or deleted in the database.
+    /// Reloads the games that somebody else has changed or deleted in the database. One that cannot be
+    /// read is skipped.
     pub(crate) async fn reload_changed(self: &Arc<Self>) -> Result<(), Error> {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         let ids: Vec<String> = games.iter().map(|live| live.session().id.clone()).collect();
@@ -461,7 +482,9 @@ impl LiveGames {
             };
             if !is_current(&live) {
                 let _gate = live.gate.lock().await;
-                self.reload(&live).await?;
+                if let Err(error) = self.reload(&live).await {
+                    tracing::error!(game = live.session().id, ?error, "Failed to reload a game");
+                }
             }
         }
         Ok(())
@@ -612,6 +635,11 @@ impl LiveGames {
         self.tasks.close();
         self.tasks.wait().await;
         self.fleet.leave().await;
+    }
+
+    /// The number of changes that are not completely stored yet.
+    pub(crate) fn unfinished_changes(&self) -> usize {
+        self.tasks.len()
     }
 
     /// Runs to completion even if the caller is dropped or the server is shutting down.

@@ -17,6 +17,8 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::http::listener::{self, CLOSING_TIME};
+use crate::http::request::Refusals;
+use crate::http::status::Readiness;
 use crate::http::tls::Tls;
 use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
@@ -40,6 +42,8 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) reach: Reach,
     pub(crate) bans: Bans,
+    pub(crate) readiness: Readiness,
+    pub(crate) refusals: Refusals,
     pub(crate) signer: Signer,
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
@@ -112,7 +116,17 @@ impl std::error::Error for ServerError {}
 
 impl Server {
     /// Opens the database, binds the address and resumes games and jobs.
-    pub async fn start(config: Config) -> Result<Server, ServerError> {
+    pub async fn start(mut config: Config) -> Result<Server, ServerError> {
+        if let Some(limit) = listener::raise_file_limit()
+            && config.fit_connections(limit)
+        {
+            tracing::warn!(
+                limit,
+                connections = config.connections,
+                sockets = config.sockets,
+                "Accepts fewer connections, because this process may open only a few files"
+            );
+        }
         let database = |error: StoreError| ServerError::Database {
             database: config.redacted_database(),
             reason: error.to_string(),
@@ -172,6 +186,8 @@ impl Server {
             guard: Guard::new(Arc::clone(&config)),
             reach,
             bans: Bans::default(),
+            readiness: Readiness::default(),
+            refusals: Refusals::default(),
             analyzers: Analyzers::default(),
             coaches: Arc::default(),
             unfinished_reviews: UnfinishedReviews::default(),
@@ -200,7 +216,6 @@ impl Server {
         let Server { listener, tls, app, inbox } = self;
         let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
         let _renewal = tls.map(|tls| AbortOnDropHandle::new(tokio::spawn(tls.keep_current())));
-        listener::raise_file_limit();
         let mut sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
         let operator = AbortOnDropHandle::new(tokio::spawn(follow_operator(Arc::clone(&app))));
@@ -235,7 +250,11 @@ impl Server {
         // Watchers keep their connections open until their games disconnect them.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
         if stored.is_err() {
-            tracing::warn!("Aborted unfinished work; it resumes from its last stored state");
+            tracing::warn!(
+                jobs = app.jobs.running_ids().join(" "),
+                changes = app.games.unfinished_changes(),
+                "Aborted unfinished work; jobs resume from their last stored state"
+            );
         }
         failure.map_or(Ok(()), |reason| Err(ServerError::Other(reason.to_owned())))
     }
@@ -293,6 +312,7 @@ async fn follow_operator(app: Arc<App>) {
     loop {
         interval.tick().await;
         let applied = async {
+            app.refusals.report();
             // Bans also expire by themselves.
             app.bans.set(app.store.bans().await?);
             let notice = app.store.notice().await?;

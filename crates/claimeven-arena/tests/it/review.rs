@@ -8,7 +8,7 @@ use claimeven_arena::{Judgement, MoveReview, Review, ReviewOptions};
 use claimeven_game::{Game, Outcome, Position, Ruleset, Setup};
 
 const UNLIMITED: ReviewOptions =
-    ReviewOptions { time: None, time_per_position: None, cancel: None };
+    ReviewOptions { time: None, time_per_position: None, table_mb: 64, cancel: None };
 
 fn review(setup: Setup, moves: &str) -> Review {
     Review::of(&Game::parse(setup, moves).unwrap(), &UNLIMITED)

@@ -61,9 +61,14 @@ impl Admin {
         } else {
             "BEGIN"
         };
-        self.connection.execute(sqlx::raw_sql(begin)).await.map_err(broken)?;
-        let written = write_tables(&mut self.connection, self.config.is_postgres(), &mut out).await;
-        self.connection.execute(sqlx::raw_sql("ROLLBACK")).await.map_err(broken)?;
+        let is_postgres = self.config.is_postgres();
+        let written = async {
+            self.connection.execute(sqlx::raw_sql(begin)).await.map_err(broken)?;
+            let summary = write_tables(&mut self.connection, is_postgres, &mut out).await?;
+            self.connection.execute(sqlx::raw_sql("ROLLBACK")).await.map_err(broken)?;
+            Ok(summary)
+        };
+        let written = written.await;
         let finish = || {
             let file = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
             file.sync_all()?;

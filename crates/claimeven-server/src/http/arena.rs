@@ -17,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
+use super::names;
 use crate::App;
 use crate::agents;
 use crate::client::Client;
@@ -87,8 +88,7 @@ impl TournamentInput {
         for EntrantInput { agent, name } in &self.players {
             // Checked against the server's limits before the plan parses it.
             let spec = agents::parse(agent, setup, config).map_err(Error::Bad)?;
-            let name =
-                title(name.as_deref().unwrap_or_default())?.unwrap_or_else(|| spec.to_string());
+            let name = names::agent(name.as_deref().unwrap_or_default(), &spec)?;
             players.push(json!({ "agent": spec.to_string(), "name": name }));
         }
         if let Some(openings) = &self.openings {

@@ -1,10 +1,12 @@
 //! Extractors of the handlers, and their result type.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Path, Request, State};
 use axum::http::{Uri, header, request::Parts};
 use claimeven_game::Setup;
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use unicode_normalization::UnicodeNormalization;
@@ -29,8 +31,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
         let max = app.config.body_bytes;
         let max = if max == 0 { usize::MAX } else { max };
-        let bytes = axum::body::to_bytes(request.into_body(), max).await.map_err(|_| {
-            Error::TooLarge(format!("The request body must have at most {max} bytes"))
+        let body = Limited::new(request.into_body(), max);
+        let bytes = body.collect().await.map(Collected::to_bytes).map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                Error::TooLarge(format!("The request body must have at most {max} bytes"))
+            } else {
+                Error::Bad("The request body is incomplete".to_owned())
+            }
         })?;
         if bytes.is_empty() {
             return read_json(b"{}").map(Body);
@@ -46,6 +53,19 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
             return Err(Error::NotJson("The request body must be application/json".to_owned()));
         }
         read_json(&bytes).map(Body)
+    }
+}
+
+/// Whether the request comes from a program on the server's own machine.
+#[derive(Clone, Copy)]
+pub(crate) struct IsLocal(pub(crate) bool);
+
+impl FromRequestParts<Arc<App>> for IsLocal {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        Ok(IsLocal(peer.is_some_and(|peer| app.reach.is_local(peer.0, &parts.headers))))
     }
 }
 

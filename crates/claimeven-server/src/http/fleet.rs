@@ -1,15 +1,12 @@
 //! The state of the fleet, for visitors who may see it.
 
-use std::net::SocketAddr;
-
 use axum::Json;
-use axum::extract::{ConnectInfo, State};
-use axum::http::HeaderMap;
+use axum::extract::State;
 use claimeven_work::{JobStatus, WorkerStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, AppState};
+use super::extract::{ApiResult, AppState, IsLocal};
 use crate::App;
 use crate::monitor::{FleetState, waiting_units};
 use crate::store::now_ms;
@@ -154,12 +151,8 @@ struct PointView {
 /// The workers, jobs and servers of the fleet. The setting `fleet_page` decides who sees them, because
 /// their names come from the operator's machines.
 #[utoipa::path(get, path = "/api/fleet", operation_id = "get_fleet", responses((status = 200, body = FleetView)))]
-pub(crate) async fn show(
-    State(app): AppState,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-) -> ApiResult<Json<FleetView>> {
-    if let Err(reason) = allowed(&app, peer, &headers) {
+pub(crate) async fn show(State(app): AppState, is_local: IsLocal) -> ApiResult<Json<FleetView>> {
+    if let Err(reason) = allowed(&app, is_local) {
         return Ok(Json(FleetView { allowed: false, reason: Some(reason), fleet: None }));
     }
     let fleet = match app.monitor.nats() {
@@ -169,10 +162,10 @@ pub(crate) async fn show(
     Ok(Json(FleetView { allowed: true, reason: None, fleet }))
 }
 
-fn allowed(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), String> {
+fn allowed(app: &App, IsLocal(is_local): IsLocal) -> Result<(), String> {
     match app.config.fleet_page.as_str() {
         "everyone" => Ok(()),
-        "local" if app.reach.is_local(peer, headers) => Ok(()),
+        "local" if is_local => Ok(()),
         "local" => Err("The fleet is shown only to browsers on the machine of the server, for \
              example through an SSH tunnel (setting: fleet_page)"
             .to_owned()),

@@ -6,16 +6,14 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use claimeven_arena::AgentSpec;
 use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{
-    ApiResult, AppState, Body, Query, SetupSchema, Visit, bad, run_blocking, short_text,
-};
+use super::extract::{ApiResult, AppState, Body, Query, SetupSchema, Visit, bad, run_blocking};
+use super::names;
 use super::view::{GameSummary, GameView};
 use crate::App;
 use crate::agents;
@@ -130,17 +128,12 @@ fn seat(input: SeatInput, setup: Setup, app: &App, who: &Visitor) -> ApiResult<S
     match input {
         SeatInput::Open {} => Ok(Seat::Open),
         SeatInput::Human { name: given } => {
-            let name = name(given.as_deref())?.unwrap_or_default();
+            let name = names::person(given.as_deref().unwrap_or_default())?.unwrap_or_default();
             Ok(Seat::Human { holder: Some(who.clone()), name })
         }
         SeatInput::Agent { agent, name: given } => {
             let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
-            // Agents may be called like agents, but not like people.
-            let name = match given.as_deref() {
-                Some(given) if given.parse::<AgentSpec>().is_err() => name(Some(given))?,
-                given => short_text("a name", given.unwrap_or_default(), 40)?,
-            };
-            let name = name.unwrap_or_else(|| spec.to_string());
+            let name = names::agent(given.as_deref().unwrap_or_default(), &spec)?;
             Ok(Seat::Agent { spec, name })
         }
     }
@@ -160,21 +153,6 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     }
     let initial = Duration::from_millis(initial_ms);
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
-}
-
-/// The name of a person in a game, which must be neither that of an agent nor a word that the page uses
-/// for players.
-fn name(given: Option<&str>) -> ApiResult<Option<String>> {
-    let Some(name) = short_text("a name", given.unwrap_or_default(), 40)? else { return Ok(None) };
-    let lower = name.to_lowercase();
-    let is_agent = lower.parse::<AgentSpec>().is_ok();
-    let is_player = lower.strip_prefix("player").is_some_and(|rest| {
-        rest.trim().bytes().all(|byte| byte.is_ascii_digit()) && !rest.trim().is_empty()
-    });
-    if is_agent || is_player || lower.contains("(you)") {
-        return Err(Error::Bad(format!("the name '{name}' is reserved")));
-    }
-    Ok(Some(name))
 }
 
 /// Creates a game.
@@ -228,7 +206,7 @@ struct JoinInput {
     (status = 200, body = GameView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn join(visit: Visit, Body(input): Body<JoinInput>) -> ApiResult<Json<GameView>> {
-    let name = name(input.name.as_deref())?;
+    let name = names::person(input.name.as_deref().unwrap_or_default())?;
     visit.change(move |session, who, now| session.join(who, name.clone(), now)).await
 }
 

@@ -5,13 +5,14 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::{Method, Uri};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -137,8 +138,11 @@ async fn connection(
     _permit: Permit,
 ) {
     let read_rate = ReadRate::default();
+    let latest = Arc::<LatestRequest>::default();
+    let request_line = Arc::clone(&latest);
     let stream = WithErrorBodies::new(LimitedStream::new(stream, WRITE_TIME, read_rate.clone()));
     let service = service_fn(move |mut request: Request<Incoming>| {
+        *lock(&latest) = Some((request.method().clone(), request.uri().clone()));
         request.extensions_mut().insert(ConnectInfo(peer));
         request.extensions_mut().insert(read_rate.clone());
         respond(router.clone(), request)
@@ -152,7 +156,13 @@ async fn connection(
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let Ok(ended) = timeout(CLOSING_TIME, connection).await else {
-                tracing::warn!(%peer, "Closed a connection with an unfinished request");
+                match &*lock(&request_line) {
+                    Some((method, uri)) => {
+                        let path = uri.path();
+                        tracing::warn!(%peer, %method, path, "Closed a connection with an unfinished request");
+                    }
+                    None => tracing::warn!(%peer, "Closed a connection before its first request"),
+                }
                 return;
             };
             ended
@@ -266,13 +276,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedStream<S> {
     }
 }
 
+/// The method and address of the latest request of a connection.
+type LatestRequest = Mutex<Option<(Method, Uri)>>;
+
+fn lock(latest: &LatestRequest) -> MutexGuard<'_, Option<(Method, Uri)>> {
+    latest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 async fn respond(mut router: Router, request: Request<Incoming>) -> Result<Response, Infallible> {
     router.call(request).await
 }
 
 /// Raises the limit of open files, which bounds the number of connections, as far as the system
-/// allows.
-pub(crate) fn raise_file_limit() {
+/// allows. Returns the limit, if there is one.
+pub(crate) fn raise_file_limit() -> Option<u64> {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -281,7 +298,10 @@ pub(crate) fn raise_file_limit() {
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
             tracing::debug!(%error, "Failed to raise the limit of open files");
         }
+        getrlimit(Resource::Nofile).current
     }
+    #[cfg(not(unix))]
+    None
 }
 
 #[cfg(test)]

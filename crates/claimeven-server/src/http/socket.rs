@@ -157,6 +157,9 @@ impl Connection {
                     if last_received.elapsed() > MAX_SILENCE {
                         return;
                     }
+                    if self.app.bans.contains(self.ip) {
+                        return self.close(socket, close_code::POLICY, "banned").await;
+                    }
                     send(&mut socket, Message::Ping(Bytes::new())).await
                 }
             };

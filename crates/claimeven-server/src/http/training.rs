@@ -15,7 +15,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, run_blocking, title};
+use super::extract::{
+    ApiResult, Body, Id, IsLocal, Query, SetupSchema, Visit, run_blocking, title,
+};
 use crate::App;
 use crate::client::Client;
 use crate::config::Config;
@@ -48,15 +50,17 @@ fn check_minutes(minutes: f64, config: &Config) -> ApiResult<()> {
 }
 
 /// The folder for runs, or why training is not allowed.
-fn allowed(app: &App) -> Result<PathBuf, String> {
+fn allowed(app: &App, is_local: IsLocal) -> Result<PathBuf, String> {
     let config = &app.config;
     match config.training.as_str() {
         "everyone" => {}
-        "local" if config.addr.ip().is_loopback() && config.trusted_proxies.is_empty() => {}
+        "local" if config.addr.ip().is_loopback() && is_local.0 => {}
         "local" => {
-            return Err("Training is only allowed when the server listens on a loopback address \
-                 (setting: training)"
-                .to_owned());
+            return Err(
+                "Training is only allowed from the machine of the server, which must listen \
+                 on a loopback address (setting: training)"
+                    .to_owned(),
+            );
         }
         _ => return Err("Training is disabled on this server (setting: training)".to_owned()),
     }
@@ -161,6 +165,7 @@ async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
 async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
+    is_local: IsLocal,
 ) -> ApiResult<Json<TrainingView>> {
     let jobs = app.store.jobs(Kind::Training, None).await?;
     let iterations = |job: &Job| {
@@ -168,7 +173,7 @@ async fn list(
             job.result.as_deref().and_then(|text| serde_json::from_str(text).ok());
         state.and_then(|state| state["iteration"].as_u64()).unwrap_or(0)
     };
-    let reason = allowed(&app).err();
+    let reason = allowed(&app, is_local).err();
     let presets = PRESETS.map(|(name, about)| PresetView { name, about });
     Ok(Json(TrainingView {
         allowed: reason.is_none(),
@@ -188,12 +193,13 @@ async fn create(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
+    is_local: IsLocal,
     Body(input): Body<RunInput>,
 ) -> ApiResult<Response> {
     input.parameters()?;
     check_minutes(input.minutes, &app.config)?;
     let title = title(&input.title)?;
-    allowed(&app).map_err(Error::Forbidden)?;
+    allowed(&app, is_local).map_err(Error::Forbidden)?;
     app.guard.new_game(&client)?;
     check_room(&app).await?;
     let job = Job {
@@ -262,10 +268,11 @@ struct ResumeInput {
 ))]
 async fn resume(
     Visit { app, who, client, id }: Visit,
+    is_local: IsLocal,
     Body(input): Body<ResumeInput>,
 ) -> ApiResult<Json<RunView>> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
-    allowed(&app).map_err(Error::Forbidden)?;
+    allowed(&app, is_local).map_err(Error::Forbidden)?;
     if job.state.is_active() {
         return Err(Error::Conflict("The run is in progress".to_owned()));
     }

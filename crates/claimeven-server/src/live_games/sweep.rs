@@ -82,10 +82,17 @@ impl LiveGames {
     }
 
     /// Ends the games without a move for `abandon_hours`.
-    pub(crate) async fn abandon_old(&self) {
+    pub(crate) async fn abandon_old(self: &Arc<Self>) {
         if self.config.abandon_hours > 0 {
             let before = now_ms() - self.config.abandon_hours as i64 * 3_600_000;
-            if let Err(error) = self.store.abandon(before).await {
+            let abandon = async {
+                // Those in memory are changed as well, and their watchers notified.
+                if self.store.abandon(before).await? > 0 {
+                    self.reload_changed().await?;
+                }
+                Ok::<(), Error>(())
+            };
+            if let Err(error) = abandon.await {
                 tracing::error!(?error, "Failed to end abandoned games");
             }
         }

@@ -61,6 +61,16 @@ async fn postgres() -> Option<Store> {
 }
 
 impl Store {
+    /// Changes the database as another program would.
+    pub(crate) async fn execute(&self, sql: &'static str) {
+        sqlx::raw_sql(sql).execute(&self.pool).await.unwrap();
+    }
+
+    /// The number in the only row of a query.
+    pub(crate) async fn number(&self, sql: &'static str) -> i64 {
+        sqlx::query(sql).fetch_one(&self.pool).await.unwrap().try_get(0).unwrap()
+    }
+
     /// A finished game whose moves are missing.
     pub(crate) async fn add_damaged_game(&self, id: &str) {
         self.create(session(id)).await.unwrap();

@@ -203,8 +203,8 @@ impl Engine {
         let thread = self.acquire_thread(client, urgency, is_brief, &cancel).await?;
         let flag = Arc::clone(&cancel);
         complete(async move {
-            // Lab searches may use as much memory as an agent; other work uses little.
-            let is_counted = urgency >= Urgency::Background;
+            // Reviews and lab searches may use as much memory as an agent; brief work uses little.
+            let is_counted = !is_brief;
             let surplus = is_counted.then(|| thread.shared.agents.begin(None));
             let work = move || {
                 drop(surplus);
@@ -271,6 +271,11 @@ impl Engine {
     pub(crate) fn reserve_agents(&self, agents: usize) -> (ReservedAgents, Surplus) {
         let surplus = self.shared.agents.reserve(agents);
         (ReservedAgents { shared: Arc::clone(&self.shared), agents }, surplus)
+    }
+
+    /// The largest transposition table that other work may use, in MiB.
+    pub(crate) fn max_table_mb(&self) -> usize {
+        self.shared.agents.max_each().map_or(usize::MAX, |bytes| (bytes >> 20).max(1))
     }
 
     /// The memory of the agents between their moves, in bytes.

@@ -214,6 +214,11 @@ impl Jobs {
         Err(Error::Forbidden(format!("This {} belongs to someone else", kind.name())))
     }
 
+    /// The jobs that run on this server.
+    pub(crate) fn running_ids(&self) -> Vec<String> {
+        lock(&self.running).keys().cloned().collect()
+    }
+
     /// A running job.
     pub(crate) fn running(&self, id: &str) -> Option<Arc<RunningJob>> {
         lock(&self.running).get(id).cloned()
@@ -276,7 +281,7 @@ impl Jobs {
 
     /// Stops the jobs that the operator has deleted from the database.
     pub(crate) async fn stop_deleted(&self) -> Result<(), StoreError> {
-        let mut known: Vec<String> = lock(&self.running).keys().cloned().collect();
+        let mut known = self.running_ids();
         known.extend(lock(&self.permits).keys().cloned());
         for id in known {
             if self.store.job(&id).await?.is_none() {

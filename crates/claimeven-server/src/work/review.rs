@@ -156,10 +156,12 @@ async fn review(
     let winner = session.end.as_ref().and_then(|end| end.winner);
     let winner = winner.map(|player| Player::BOTH[(player + session.first) % 2]);
     let name = format!("the review of game {}", session.id);
+    let table_mb = engine.max_table_mb().min(ReviewOptions::default().table_mb);
     let work = move |cancel: &Arc<_>| {
         let options = ReviewOptions {
             time,
             time_per_position: Some(TIME_PER_POSITION),
+            table_mb,
             cancel: Some(Arc::clone(cancel)),
         };
         let review = match known {

@@ -313,6 +313,140 @@ async fn no_heavy_work_runs_on_the_request_threads() {
     assert!(heavy.is_empty(), "{heavy:#?}");
 }
 
+/// A request of one of two visitors.
+#[cfg(target_os = "linux")]
+struct Call {
+    visitor: usize,
+    method: reqwest::Method,
+    path: String,
+    body: Option<Value>,
+}
+
+#[cfg(target_os = "linux")]
+impl Call {
+    /// From `METHOD PATH`.
+    fn new(visitor: usize, text: &str, body: Option<Value>) -> Call {
+        let (method, path) = text.split_once(' ').unwrap();
+        Call { visitor, method: method.parse().unwrap(), path: path.to_owned(), body }
+    }
+}
+
+/// Every operation of the API at least once. The placeholders stand for a finished tournament, one that runs,
+/// a training run, a finished game, and games in progress: of one person, and of two.
+#[cfg(target_os = "linux")]
+fn calls() -> Vec<Call> {
+    let big = json!({ "cols": 9, "rows": 9 });
+    let mut calls = Vec::new();
+    let gets = [
+        "/",
+        "/game/FINISHED",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/api/openapi.json",
+        "/api/agents",
+        "/api/fleet",
+        "/api/arena",
+        "/api/arena/RUNNING",
+        "/api/arena/CUP",
+        "/api/arena/CUP/download?format=csv",
+        "/api/arena/CUP/download?format=games",
+        "/api/arena/CUP/games",
+        "/api/explorer?moves=44",
+        "/api/games",
+        "/api/games?agent=level:1&status=finished&player=ada&cols=7",
+        "/api/games/FINISHED",
+        "/api/games/FINISHED/picture.png",
+        "/api/games/FINISHED/record?format=gif",
+        "/api/games/FINISHED/record?format=pgn",
+        "/api/games/FINISHED/review",
+        "/api/positions/picture.png?pos=4455",
+        "/api/puzzles",
+        "/api/statistics",
+        "/api/statistics?mine=true",
+        "/api/training",
+        "/api/training/RUN",
+        "/api/training/RUN/games",
+    ];
+    calls.extend(gets.map(|path| Call::new(0, &format!("GET {path}"), None)));
+    let players = json!([{ "agent": "random" }, { "agent": "level:1" }]);
+    let position = |moves: &str| json!({ "moves": moves });
+    let of_visitors = [
+        (0, "analysis", json!({ "position": { "moves": "", "setup": big } })),
+        (0, "analysis", json!({ "position": position("4"), "thorough": true })),
+        (0, "explain", json!({ "position": position("4453"), "column": 4 })),
+        (0, "hint", position("1234567")),
+        (0, "positions", json!({ "text": "4455" })),
+        (0, "puzzles/attempts", json!({ "moves": "527224445444253", "solved": true })),
+        (0, "lab/tree", json!({ "agent": "mcts:sims=3000" })),
+        (0, "arena", json!({ "players": players, "games": 2000, "openings": "random:8" })),
+        (0, "games/LOCAL/moves", json!({ "column": 4, "ply": 0 })),
+        (0, "games/LOCAL/undo", json!({})),
+        (0, "games/LOCAL/redo", json!({})),
+        (0, "games/LOCAL/listing", json!({ "listed": true })),
+        (0, "games/AGENT/seat", json!({ "player": 1, "agent": "level:2" })),
+        (1, "games/OPEN/join", json!({})),
+        (0, "games/OPEN/moves", json!({ "column": 4, "ply": 0 })),
+        (1, "games/OPEN/draw", json!({})),
+        (0, "games/OPEN/draw", json!({ "accept": true })),
+        (0, "games/OPEN/rematch", json!({})),
+        (0, "games/LOCAL/resign", json!({})),
+    ];
+    let post = |(visitor, path, body)| Call::new(visitor, &format!("POST /api/{path}"), Some(body));
+    calls.extend(of_visitors.map(post));
+    for agent in ["zero", "mcts:sims=2000", "perfect", "mtdf:depth=8,table=64", "level:10"] {
+        let of_agent = [
+            (0, "lab/search", json!({ "agent": agent, "moves": "444445" })),
+            (0, "analysis/opinion", json!({ "agent": agent })),
+            (0, "games", json!({ "seats": against(agent), "first": 1 })),
+        ];
+        calls.extend(of_agent.map(post));
+    }
+    let ending = [
+        "POST /api/training/RUN/stop",
+        "POST /api/training/RUN/resume",
+        "POST /api/training/RUN/stop",
+        "DELETE /api/training/RUN",
+        "POST /api/arena/RUNNING/stop",
+        "POST /api/arena/RUNNING/resume",
+        "POST /api/arena/RUNNING/stop",
+        "DELETE /api/arena/RUNNING",
+        "DELETE /api/games/LOCAL",
+        "DELETE /api/me",
+    ];
+    calls.extend(ending.map(|text| Call::new(0, text, text.contains("resume").then(|| json!({})))));
+    calls
+}
+
+/// The operations of the API that no call uses.
+#[cfg(target_os = "linux")]
+fn unused_operations(calls: &[Call]) -> Vec<String> {
+    let document: Value = serde_json::from_str(&claimeven_server::openapi_json().unwrap()).unwrap();
+    let mut unused = Vec::new();
+    for (template, operations) in document["paths"].as_object().unwrap() {
+        let is_used = |method: &str| {
+            calls.iter().any(|call| {
+                let path = call.path.split('?').next().unwrap();
+                let (parts, known) = (path.split('/'), template.split('/'));
+                call.method.as_str().eq_ignore_ascii_case(method)
+                    && parts.clone().count() == known.clone().count()
+                    && parts.zip(known).all(|(part, known)| known == "{id}" || part == known)
+            })
+        };
+        let operations = operations.as_object().unwrap().keys().filter(|method| !is_used(method));
+        unused.extend(operations.map(|method| format!("{method} {template}")));
+    }
+    unused
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn heavy_work_is_looked_for_in_every_operation() {
+    // These are measured in other ways: a socket is opened, and a run is created, before the others.
+    let others = ["get /api/games/{id}/live", "post /api/training"];
+    assert_eq!(unused_operations(&calls()), others);
+}
+
 /// The requests to a new server that keep its thread from other work for too long, and how long.
 ///
 /// Server and visitors share one thread with a task that measures the time between its turns:
@@ -322,17 +456,25 @@ async fn heavy_requests() -> std::collections::BTreeMap<String, Duration> {
     use std::sync::Mutex;
 
     let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
-    let ada = server.visitor();
-    let cup = json!({
-        "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 40,
-        "openings": "balanced:4",
-    });
-    let cup = ada.post("/api/arena", cup).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let visitors = [server.visitor(), server.visitor()];
+    let ada = &visitors[0];
+    let id = |reply: Value| reply["id"].as_str().unwrap().to_owned();
+    let tournament = async |agent: &str, games: u64, openings: &str| {
+        let players = json!([{ "agent": agent }, { "agent": "level:1" }]);
+        let plan = json!({ "players": players, "games": games, "openings": openings });
+        id(ada.post("/api/arena", plan).await.expect(201))
+    };
+    let cup = tournament("random", 40, "balanced:4").await;
     while ada.get(&format!("/api/arena/{cup}")).await.expect(200)["state"] != "done" {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    let game = ada.create(against("level:1")).await;
-    ada.act(&game, "resign", json!({})).await.expect(200);
+    let finished = ada.create(against("level:1")).await;
+    ada.act(&finished, "resign", json!({})).await.expect(200);
+    let human = || json!({ "kind": "human" });
+    let local = ada.create(json!([human(), human()])).await;
+    let agent = ada.create(against("level:1")).await;
+    let open = ada.create(json!([human(), { "kind": "open" }])).await;
+    let running = tournament("mcts:sims=20000", 2000, "random:8").await;
 
     let longest = Arc::new(Mutex::new(Duration::ZERO));
     let heartbeat = tokio::spawn({
@@ -348,52 +490,50 @@ async fn heavy_requests() -> std::collections::BTreeMap<String, Duration> {
             }
         }
     });
-    let big = json!({ "cols": 9, "rows": 9 });
-    let agents = ["zero", "mcts:sims=2000", "perfect", "mtdf:depth=8,table=64", "level:10"];
-    let mut requests: Vec<(String, Option<Value>)> = vec![
-        (format!("/api/arena/{cup}/download?format=csv"), None),
-        (format!("/api/arena/{cup}/download?format=games"), None),
-        (format!("/api/arena/{cup}/games"), None),
-        (format!("/api/games/{game}/review"), None),
-        (format!("/api/games/{game}/record?format=gif"), None),
-        (format!("/api/games/{game}/picture.png"), None),
-        (format!("/game/{game}"), None),
-        ("/".to_owned(), None),
-        ("/api/openapi.json".to_owned(), None),
-        ("/api/statistics".to_owned(), None),
-        ("/api/explorer?moves=44".to_owned(), None),
-        ("/api/puzzles".to_owned(), None),
-        ("/api/agents".to_owned(), None),
-        ("/api/games".to_owned(), None),
-        ("/api/analysis".to_owned(), Some(json!({ "position": { "moves": "", "setup": big } }))),
-        (
-            "/api/analysis".to_owned(),
-            Some(json!({ "position": { "moves": "4" }, "thorough": true })),
-        ),
-        ("/api/hint".to_owned(), Some(json!({ "moves": "1234567" }))),
-    ];
-    for agent in agents {
-        requests.extend([
-            ("/api/lab/search".to_owned(), Some(json!({ "agent": agent, "moves": "444445" }))),
-            ("/api/analysis/opinion".to_owned(), Some(json!({ "agent": agent }))),
-            ("/api/games".to_owned(), Some(json!({ "seats": against(agent), "first": 1 }))),
-        ]);
-    }
-    requests.push(("/api/lab/tree".to_owned(), Some(json!({ "agent": "mcts:sims=3000" }))));
     let mut heavy = std::collections::BTreeMap::new();
-    for (path, body) in requests {
-        *longest.lock().unwrap() = Duration::ZERO;
-        let reply = match body.clone() {
-            None => ada.get(&path).await,
-            Some(body) => ada.post(&path, body).await,
-        };
-        let longest = *longest.lock().unwrap();
-        assert!(reply.status.is_success() || reply.status == 404, "{path}: {reply:?}");
+    let take_longest = || std::mem::take(&mut *longest.lock().unwrap());
+    let mut check = |text: String, longest: Duration| {
         if longest >= Duration::from_millis(20) {
-            let path = path.replace(&cup, "CUP").replace(&game, "GAME");
-            heavy.insert(format!("{path} {}", body.unwrap_or_default()), longest);
+            heavy.insert(text, longest);
         }
+    };
+    take_longest();
+    let socket = ada.follow(&open).await;
+    check("a socket".to_owned(), take_longest());
+    let plan = json!({ "preset": "quick", "minutes": 1 });
+    let run = id(ada.post("/api/training", plan).await.expect(201));
+    check("POST /api/training".to_owned(), take_longest());
+    for Call { visitor, method, path, body } in calls() {
+        let placeholders = [
+            ("CUP", &cup),
+            ("RUNNING", &running),
+            ("FINISHED", &finished),
+            ("LOCAL", &local),
+            ("AGENT", &agent),
+            ("OPEN", &open),
+            ("RUN", &run),
+        ];
+        let filled = placeholders.iter().fold(path.clone(), |path, (placeholder, id)| {
+            path.replace(&format!("/{placeholder}"), &format!("/{id}"))
+        });
+        let text = format!("{method} {path} {}", body.clone().unwrap_or_default());
+        let json = [("content-type", "application/json")];
+        let body = body.map(|body| body.to_string().into_bytes());
+        let deletes_job = method == reqwest::Method::DELETE && path.contains("RUN");
+        take_longest();
+        let reply = loop {
+            let reply = visitors[visitor].send(method.clone(), &filled, &json, body.clone()).await;
+            // A run stops after its iteration.
+            if !(deletes_job && reply.status == 409) {
+                break reply;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        check(text.clone(), take_longest());
+        let is_page = ["/", "/game/FINISHED"].contains(&path.as_str());
+        assert!(reply.status.is_success() || (is_page && reply.status == 404), "{text}: {reply:?}");
     }
+    drop(socket);
     heartbeat.abort();
     heavy
 }

@@ -187,16 +187,16 @@ async fn names_are_readable_and_not_reserved() {
     ] {
         ada.post("/api/games", with_name(name)).await.error(400);
     }
-    // A program does not pass for a person either, but may have the name of a program.
+    // A program passes neither for a person nor for another program.
     let agent = |name: &str| {
         let seats =
             json!([{ "kind": "human" }, { "kind": "agent", "agent": "random", "name": name }]);
         json!({ "seats": seats, "first": 0 })
     };
-    for name in ["Player 1 (you)", "player 2"] {
+    for name in ["Player 1 (you)", "player 2", "level:3", "Perfect"] {
         ada.post("/api/games", agent(name)).await.error(400);
     }
-    for name in ["level:3", "Deep Four"] {
+    for name in ["random", "Deep Four"] {
         let game = ada.post("/api/games", agent(name)).await.expect(201);
         assert_eq!(game["players"][1]["name"], name);
     }

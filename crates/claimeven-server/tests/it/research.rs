@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::GameRecord;
 use claimeven_server::Config;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, Visitor, on_both_databases};
@@ -316,6 +317,19 @@ async fn training_can_be_disabled() {
     ] {
         let message = ada.post("/api/training", plan).await.error(400);
         assert!(message.contains(error), "{message}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn training_through_a_proxy_on_the_same_machine_is_not_local() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    assert_eq!(ada.get("/api/training").await.expect(200)["allowed"], true);
+    let plan = json!({ "preset": "quick", "minutes": 1 }).to_string().into_bytes();
+    for forwarded in ["x-forwarded-for", "x-real-ip", "via"] {
+        let headers = [("content-type", "application/json"), (forwarded, "203.0.113.9")];
+        let reply = ada.send(Method::POST, "/api/training", &headers, Some(plan.clone())).await;
+        assert!(reply.error(403).contains("from the machine of the server"));
     }
 }
 

@@ -214,7 +214,8 @@ async fn one_address_cannot_occupy_the_whole_lab() {
 #[tokio::test]
 async fn agents_stay_within_the_memory_budget() {
     const MB: usize = 1 << 20;
-    let engine = engine(|config| (config.memory_mb, config.agent_mb) = (2, 1));
+    // Agents get half of it.
+    let engine = engine(|config| (config.memory_mb, config.agent_mb) = (4, 1));
     let position = Position::new(Setup::STANDARD);
     for game in 0..20 {
         let request = SearchRequest {
