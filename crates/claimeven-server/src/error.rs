@@ -37,9 +37,15 @@ pub(crate) enum Error {
     Busy(String, u64),
     /// The request took too long. It may still be executed, so it must not simply be repeated.
     Timeout,
+    /// The database does not work; the cause is only logged.
+    Database(String),
     /// An internal error; the cause is only logged.
     Internal(String),
 }
+
+/// Marks the responses to requests that failed because of the database.
+#[derive(Clone, Copy)]
+pub(crate) struct DatabaseFailed;
 
 /// The body of an error response.
 #[derive(Serialize, ToSchema)]
@@ -71,7 +77,7 @@ impl Error {
             Error::Timeout => {
                 "The request took too long; reload the page to see whether it succeeded"
             }
-            Error::Internal(_) => "Internal server error",
+            Error::Database(_) | Error::Internal(_) => "Internal server error",
         };
         message.replace(char::is_control, " ")
     }
@@ -88,7 +94,7 @@ impl Error {
             Error::TooMany(..) => StatusCode::TOO_MANY_REQUESTS,
             Error::Busy(..) => StatusCode::SERVICE_UNAVAILABLE,
             Error::Timeout => StatusCode::GATEWAY_TIMEOUT,
-            Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Error::Database(_) | Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -97,10 +103,11 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, error) = (self.status(), self.message());
         let request_id = request_id().filter(|_| status == StatusCode::INTERNAL_SERVER_ERROR);
+        let database_failed = matches!(self, Error::Database(_));
         let (game, wait) = match self {
             Error::GameConflict(_, game) => (Some(game), None),
             Error::TooMany(_, wait) | Error::Busy(_, wait) => (None, Some(wait)),
-            Error::Internal(cause) => {
+            Error::Database(cause) | Error::Internal(cause) => {
                 tracing::error!(cause, "Request failed");
                 (None, None)
             }
@@ -109,6 +116,9 @@ impl IntoResponse for Error {
         let mut response = (status, Json(ErrorView { error, request_id, game })).into_response();
         if let Some(wait) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait));
+        }
+        if database_failed {
+            response.extensions_mut().insert(DatabaseFailed);
         }
         response
     }
@@ -129,9 +139,10 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Stale => Error::Conflict("The game was changed in the meantime".to_owned()),
             StoreError::Busy => Error::Busy("The database is busy, try again".to_owned(), 2),
-            error @ (StoreError::Broken(_) | StoreError::Deadlock) => {
-                Error::Internal(error.to_string())
+            error @ (StoreError::Unavailable(_) | StoreError::Deadlock) => {
+                Error::Database(error.to_string())
             }
+            StoreError::Broken(cause) => Error::Internal(cause),
         }
     }
 }

@@ -104,6 +104,8 @@ pub(crate) enum StoreError {
     Busy,
     /// Two transactions waited for each other, and this one was aborted.
     Deadlock,
+    /// The database cannot be reached, or it rejected a statement.
+    Unavailable(String),
     /// Anything else, for the log.
     Broken(String),
 }
@@ -111,7 +113,7 @@ pub(crate) enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Broken(reason) => f.write_str(reason),
+            StoreError::Unavailable(reason) | StoreError::Broken(reason) => f.write_str(reason),
             StoreError::Stale => f.write_str("changed in the meantime"),
             StoreError::Busy => f.write_str("the database did not respond in time"),
             StoreError::Deadlock => f.write_str("two changes waited for each other"),
@@ -126,7 +128,16 @@ impl From<sqlx::Error> for StoreError {
         if code.is_some_and(|code| code == DEADLOCK) {
             return StoreError::Deadlock;
         }
-        StoreError::Broken(error.to_string())
+        match error {
+            sqlx::Error::Database(_)
+            | sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed => StoreError::Unavailable(error.to_string()),
+            error => StoreError::Broken(error.to_string()),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{DatabaseFailed, Error};
 use crate::quota::{Exceeded, Permit, Quota};
 use crate::visitor::{Cookie, Visitor};
 
@@ -259,6 +259,9 @@ fn store<K: Eq + Hash>(
     })
 }
 
+/// The seconds to wait before a read is repeated that failed because of the database.
+const DATABASE_WAIT: u64 = 3;
+
 /// Checks limits and origin, and identifies the visitor.
 pub(crate) async fn check(
     State(app): State<Arc<App>>,
@@ -292,6 +295,11 @@ pub(crate) async fn check(
     request.extensions_mut().insert(visitor);
     request.extensions_mut().insert(address);
     let mut response = next.run(request).await;
+    if !changes && response.extensions().get::<DatabaseFailed>().is_some() {
+        // Nothing was changed, so the page repeats the request until the database is back.
+        let message = "The database is not available, try again".to_owned();
+        response = Error::Busy(message, DATABASE_WAIT).into_response();
+    }
     if sets_cookie
         && response.status().is_success()
         && !response.headers().contains_key(header::SET_COOKIE)

@@ -183,7 +183,7 @@ impl Connection {
     }
 
     fn refused(&self, error: &Error) -> ServerMessage {
-        if let Error::Internal(cause) = error {
+        if let Error::Database(cause) | Error::Internal(cause) = error {
             tracing::error!(cause, "Move failed");
         }
         let game = Some(Box::new(self.view()));

@@ -162,7 +162,11 @@ impl LiveGames {
         loop {
             let attempt = Arc::clone(&change);
             let stored = self.change(live, move |session, now| attempt(session, now)).await;
-            let Err(Error::Internal(cause)) = stored else { break };
+            let Err(Error::Database(cause) | Error::Internal(cause) | Error::Busy(cause, _)) =
+                stored
+            else {
+                break;
+            };
             let gives_up = started.elapsed() > DEADLINE
                 || self.stopping.is_cancelled()
                 || cancel.load(Ordering::Relaxed);

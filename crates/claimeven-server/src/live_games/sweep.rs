@@ -73,7 +73,7 @@ impl LiveGames {
             }
             if let Err(error) = self.get(&id, &Client::SERVER).await {
                 tracing::error!(game = id, ?error, "Failed to end a game on time");
-                if matches!(error, Error::Internal(_)) {
+                if matches!(error, Error::Database(_) | Error::Internal(_)) {
                     unreadable.insert(id, Instant::now() + PAUSE);
                 }
             }
@@ -119,7 +119,9 @@ impl LiveGames {
                     session.abandon(player, now);
                     Ok(())
                 };
-                if let Err(Error::Internal(cause)) = self.apply(live, change).await {
+                if let Err(Error::Database(cause) | Error::Internal(cause)) =
+                    self.apply(live, change).await
+                {
                     tracing::error!(cause, "Failed to end an abandoned game");
                 }
             }
@@ -144,7 +146,8 @@ impl LiveGames {
         let change = |_: &mut GameSession, _| {
             Err::<(), _>(Refusal::Conflict("the flag has not fallen".to_owned()))
         };
-        if let Err(Error::Internal(cause)) = self.apply(live, change).await {
+        if let Err(Error::Database(cause) | Error::Internal(cause)) = self.apply(live, change).await
+        {
             tracing::error!(cause, "Failed to end a game on time");
         }
     }

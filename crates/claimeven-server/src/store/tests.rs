@@ -100,7 +100,7 @@ async fn a_refused_change_does_not_affect_others() {
         store.create(session("two")),
     );
     assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
-    assert!(matches!(bad, Err(StoreError::Broken(_))), "{bad:?}");
+    assert!(matches!(bad, Err(StoreError::Unavailable(_))), "{bad:?}");
     for (id, exists) in [("one", true), ("bad", false), ("two", true)] {
         assert_eq!(store.load(id).await.unwrap().is_some(), exists, "{id}");
     }

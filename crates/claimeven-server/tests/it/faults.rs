@@ -63,6 +63,30 @@ async fn play_on(ada: &Visitor, id: &str, ply: usize) -> bool {
     reply.status == 200
 }
 
+/// The page repeats such requests, so that it recovers without a reload.
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_can_be_repeated_while_the_database_fails() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
+    let url = server.config.database.clone();
+    let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let rename = "ALTER TABLE games RENAME TO elsewhere";
+    sqlx::raw_sql(rename).execute(&mut connection).await.unwrap();
+    for path in ["/api/games", "/api/games?mine=true", "/api/games/aaaaaaaaaaaa"] {
+        let reply = ada.get(path).await;
+        let wait = reply.headers.get("retry-after").cloned();
+        assert_eq!(reply.error(503), "The database is not available, try again");
+        assert_eq!(wait.unwrap(), "3");
+    }
+    // A change may have been stored, so it must not be repeated like this.
+    ada.play(&id, 4, 0).await.error(500);
+    let back = "ALTER TABLE elsewhere RENAME TO games";
+    sqlx::raw_sql(back).execute(&mut connection).await.unwrap();
+    assert_eq!(ada.get("/api/games").await.status, 200);
+    ada.play(&id, 4, 0).await.expect(200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_loses_no_acknowledged_move() {
     let Some(disk) = SmallDisk::mount() else {
