@@ -35,6 +35,14 @@ pub struct GameFilter {
     pub limit: u32,
 }
 
+/// A game in progress that cannot be read.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
+pub struct UnreadableGame {
+    pub id: String,
+    pub reason: String,
+}
+
 /// A game in a list.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names are self-explanatory")]
@@ -210,6 +218,19 @@ impl Admin {
         let query = values.into_iter().fold(query, sqlx::query::Query::bind);
         let rows = query.fetch_all(&mut self.connection).await.map_err(broken)?;
         rows.iter().map(|row| game_row(row).map_err(broken)).collect()
+    }
+
+    /// Those of the latest games in progress that cannot be read: at most `limit` of them.
+    pub async fn unreadable_games(
+        &mut self,
+        limit: u32,
+    ) -> Result<Vec<UnreadableGame>, ServerError> {
+        /// Each is read with all its moves.
+        const MAX_READ: u32 = 100_000;
+        let games =
+            store::unreadable_games(&mut self.connection, MAX_READ).await.map_err(broken)?;
+        let games = games.into_iter().map(|(id, reason)| UnreadableGame { id, reason });
+        Ok(games.take(limit as usize).collect())
     }
 
     /// A game by its id.

@@ -89,8 +89,8 @@ pub struct Config {
     /// Maximum number of running or queued tournaments of all visitors.
     pub jobs_queue: u64,
 
-    /// Who may train networks: `local` for everyone if the server listens on a loopback address only,
-    /// `everyone` or `nobody`.
+    /// Who may train networks: `local` for programs on the server's machine if the server listens on a
+    /// loopback address, `everyone` or `nobody`.
     pub training: String,
     /// Threads of a training run. One run is active at a time.
     pub training_threads: usize,

@@ -247,7 +247,7 @@ async fn check_integrity(connection: &mut AnyConnection, config: &Config, findin
     {
         let message = format!(
             "{} games in progress cannot be read, for example {id}: {reason}; \
-             see claimeven admin games show ID",
+             claimeven admin games --unreadable lists them",
             unreadable.len()
         );
         findings.add("games", Warning, message);

@@ -44,7 +44,7 @@ mod work;
 
 pub use admin::{
     Admin, BackupSummary, Ban, GameDetails, GameFilter, GameRow, JobDetails, JobKind, JobRow,
-    Pruned, Retention, VisitorDetails, VisitorRow,
+    Pruned, Retention, UnreadableGame, VisitorDetails, VisitorRow,
 };
 pub use config::{Config, Settings};
 pub use doctor::{Finding, FindingStatus, check_readiness, doctor};

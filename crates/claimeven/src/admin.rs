@@ -176,6 +176,10 @@ struct GamesArgs {
     #[arg(long, value_name = "KEY")]
     visitor: Option<String>,
 
+    /// Only games in progress that cannot be read, with the reason
+    #[arg(long, conflicts_with_all = ["status", "visitor"])]
+    unreadable: bool,
+
     #[command(flatten)]
     limit: LimitArgs,
 }
@@ -200,6 +204,7 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
                 let list = GamesArgs {
                     status: None,
                     visitor: None,
+                    unreadable: false,
                     limit: LimitArgs { limit: limit.limit },
                 };
                 list_games(&mut admin, &list, json).await
@@ -284,6 +289,16 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
 }
 
 async fn list_games(admin: &mut Admin, list: &GamesArgs, json: bool) -> Result<(), Failure> {
+    if list.unreadable {
+        let games = admin.unreadable_games(list.limit.limit).await.map_err(failed)?;
+        if json {
+            return print_json(&games);
+        }
+        return print_table(
+            ["GAME", "REASON"],
+            games.into_iter().map(|game| [game.id, game.reason]),
+        );
+    }
     let filter = GameFilter {
         status: list.status.clone(),
         visitor: list.visitor.clone(),

@@ -156,13 +156,10 @@ async fn connection(
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let Ok(ended) = timeout(CLOSING_TIME, connection).await else {
-                match &*lock(&request_line) {
-                    Some((method, uri)) => {
-                        let path = uri.path();
-                        tracing::warn!(%peer, %method, path, "Closed a connection with an unfinished request");
-                    }
-                    None => tracing::warn!(%peer, "Closed a connection before its first request"),
-                }
+                let latest = lock(&request_line).clone();
+                let request = latest.map(|(method, uri)| format!("{method} {}", uri.path()));
+                let request = request.as_deref().unwrap_or("none");
+                tracing::warn!(%peer, request, "Closed a connection that was not finished in time");
                 return;
             };
             ended

@@ -57,10 +57,9 @@ fn agent_of(plain: &str) -> Option<AgentSpec> {
 }
 
 fn is_for_people(plain: &str) -> bool {
-    let is_marked = |word: &&str| plain.contains(&format!("({word})"));
     PEOPLE.contains(&plain)
         || is_numbered(plain, &NUMBERED_PEOPLE)
-        || PEOPLE.iter().any(|word| is_marked(&word))
+        || PEOPLE.iter().any(|word| plain.contains(&format!("({word})")))
 }
 
 fn is_numbered(plain: &str, words: &[&str]) -> bool {

@@ -264,4 +264,10 @@ async fn a_server_starts_even_if_a_game_cannot_be_read() {
     assert_eq!(ada.game(&sound).await["ply"], 1);
     ada.play(&sound, 4, 1).await.expect(200);
     assert_eq!(ada.get(&format!("/api/games/{damaged}")).await.status, 500);
+    // The operator sees which one.
+    let mut admin = claimeven_server::Admin::open(&server.config).await.unwrap();
+    let unreadable = admin.unreadable_games(10).await.unwrap();
+    assert_eq!(unreadable.iter().map(|game| &game.id).collect::<Vec<_>>(), [&damaged]);
+    admin.delete_game(&damaged).await.unwrap();
+    assert!(admin.unreadable_games(10).await.unwrap().is_empty());
 }

@@ -38,17 +38,22 @@ export abstract class JobWatcher<J extends { state: JobState }> {
   protected abstract loadDetails(job: J): Promise<void>;
 
   private async poll(): Promise<void> {
+    let wait = this.pollMs;
     try {
       const job = await this.show();
       this.update(job);
       this.error = "";
       await this.loadDetails(job);
     } catch (failure) {
-      if (failure instanceof ServerError && failure.status === 404) this.missing = true;
+      if (failure instanceof ServerError) {
+        this.missing = failure.status === 404;
+        // As long as a busy server asks for.
+        wait = Math.max(wait, 1000 * (failure.wait ?? 0));
+      }
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
     const state = this.job?.state;
-    if (!this.missing && (state === undefined || state === "queued" || state === "running")) this.schedule(this.pollMs);
+    if (!this.missing && (state === undefined || state === "queued" || state === "running")) this.schedule(wait);
   }
 
   private update(job: J): void {
@@ -58,7 +63,7 @@ export abstract class JobWatcher<J extends { state: JobState }> {
   private schedule(ms: number): void {
     clearTimeout(this.timer);
     // Poll less often while the page is hidden.
-    const wait = document.visibilityState === "hidden" ? 5_000 : ms;
+    const wait = document.visibilityState === "hidden" ? Math.max(5_000, ms) : ms;
     if (!this.closed) this.timer = setTimeout(() => void this.poll(), wait);
   }
 }
