@@ -22,6 +22,22 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The same probability for every legal column, and the value of an unknown position.
+    pub(crate) fn uniform(position: &Position) -> Evaluation {
+        let mut policy = vec![0.0; position.setup().cols().into()];
+        let legal: Vec<Column> = position.legal().collect();
+        for column in &legal {
+            policy[column.index()] = 1.0 / legal.len() as f32;
+        }
+        Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
+    }
+
+    /// Whether all probabilities are numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        let Wdl { win, draw } = self.value;
+        self.policy.iter().chain([&win, &draw]).all(|probability| probability.is_finite())
+    }
+
     /// The index of the most probable column.
     #[must_use]
     pub fn best_column(&self) -> usize {
@@ -99,13 +115,6 @@ pub struct UniformEvaluator;
 impl Evaluator for UniformEvaluator {
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
-        evaluations.extend(positions.iter().map(|position| {
-            let mut policy = vec![0.0; position.setup().cols().into()];
-            let legal: Vec<Column> = position.legal().collect();
-            for column in &legal {
-                policy[column.index()] = 1.0 / legal.len() as f32;
-            }
-            Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
-        }));
+        evaluations.extend(positions.iter().map(Evaluation::uniform));
     }
 }

@@ -181,6 +181,10 @@ impl Exam {
     }
 
     /// Measures a network for the exam's setup.
+    ///
+    /// # Panics
+    ///
+    /// If the network is for another setup.
     #[must_use]
     pub fn score(&self, network: &Inference, simulations: u32, threads: usize) -> ExamScore {
         let share = self.questions.len().div_ceil(threads.max(1)).max(1);

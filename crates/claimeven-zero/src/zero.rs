@@ -436,6 +436,20 @@ mod tests {
     }
 
     #[test]
+    fn a_network_whose_sums_overflow_still_plays() {
+        let architecture = Architecture::new(Setup::STANDARD, 1, 8);
+        let tensors = architecture.tensors();
+        let tensors = tensors.iter().map(|tensor| vec![1e38; tensor.len()]).collect();
+        let network = Arc::new(Network::from_tensors(architecture, tensors).unwrap());
+        for (simulations, temperature) in [(0, 0.0), (0, 1.0), (50, 0.0), (50, 1.0)] {
+            let parameters = ZeroParameters::new(Arc::clone(&network), simulations);
+            let mut zero = Zero::new(ZeroParameters { temperature, ..parameters });
+            let decision = zero.decide(&position("44"), &Limits::default()).unwrap();
+            assert!(matches!(decision.value, Value::Expected(value) if value.is_finite()));
+        }
+    }
+
+    #[test]
     fn players_with_temperature_vary_but_keep_proven_results() {
         let columns = |simulations: u64, temperature: f32, moves: &str| {
             let mut zero = zero(simulations);
