@@ -1,7 +1,9 @@
 //! Search trees prepared for drawing: kinds of nodes, pruned moves and the principal variation.
 
 use claimeven_game::{Column, Game, Player, Setup};
-use claimeven_search::{AgentError, Content, Decision, Limits, Node, Source, Tree, Value};
+use claimeven_search::{
+    AgentError, Decision, Limits, NodeContent, Tree, TreeNode, Value, ValueSource,
+};
 
 use crate::agents::AGENTS;
 use crate::roster::AgentSpec;
@@ -124,10 +126,10 @@ impl TreeDrawing {
     pub fn kind(&self, node: usize) -> NodeKind {
         let is_over = || self.tree.position_at(node).outcome().is_some();
         match self.tree.nodes[node].content {
-            Content::Window { source: Source::Evaluation, .. } => NodeKind::Horizon,
-            Content::Window { source: Source::GameOver, .. } => NodeKind::End,
-            Content::Window { source: Source::Table, .. } => NodeKind::Table,
-            Content::Visits { .. } if is_over() => NodeKind::End,
+            NodeContent::Window { source: ValueSource::Evaluation, .. } => NodeKind::Horizon,
+            NodeContent::Window { source: ValueSource::GameOver, .. } => NodeKind::End,
+            NodeContent::Window { source: ValueSource::Table, .. } => NodeKind::Table,
+            NodeContent::Visits { .. } if is_over() => NodeKind::End,
             _ if self.tree.nodes[node].level.is_multiple_of(2) => NodeKind::Max,
             _ => NodeKind::Min,
         }
@@ -161,13 +163,13 @@ impl TreeDrawing {
 
     /// Whether the search consists of simulations.
     pub fn has_visits(&self) -> bool {
-        matches!(self.tree.nodes[0].content, Content::Visits { .. })
+        matches!(self.tree.nodes[0].content, NodeContent::Visits { .. })
     }
 
     /// The pruned moves of a node, if there are any.
     pub fn cut(&self, node: usize) -> Option<Cut> {
-        let Node { pruned, content, .. } = &self.tree.nodes[node];
-        let Content::Window { alpha, beta, value, .. } = *content else { return None };
+        let TreeNode { pruned, content, .. } = &self.tree.nodes[node];
+        let NodeContent::Window { alpha, beta, value, .. } = *content else { return None };
         let (alpha, beta) =
             if self.kind(node) == NodeKind::Max { (value, beta) } else { (alpha, value) };
         (!pruned.is_empty()).then(|| Cut {
@@ -215,7 +217,8 @@ mod tests {
                 }
             }
             for (node, (visits, sum)) in nodes.iter().zip(sums) {
-                let Content::Visits { visits: drawn, value: Value::Expected(mean) } = node.content
+                let NodeContent::Visits { visits: drawn, value: Value::Expected(mean) } =
+                    node.content
                 else {
                     panic!("{node:?}");
                 };

@@ -16,7 +16,7 @@ use crate::mtdf::Mtdf;
 use crate::recorder::Recorder;
 use crate::stop::Stop;
 use crate::tie_break::TieBreak;
-use crate::tree::{Source, Trace, Tree};
+use crate::tree::{Trace, Tree, ValueSource};
 
 /// More than the points of any position.
 pub(crate) const INFINITY: i32 = i32::MAX;
@@ -304,7 +304,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
             _ if points >= beta => BoundKind::Lower,
             _ => BoundKind::Exact,
         };
-        self.trace.leave(points, bound, Source::Search);
+        self.trace.leave(points, bound, ValueSource::Search);
         points
     }
 
@@ -312,9 +312,9 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     #[inline]
     pub(crate) fn leaf(&mut self, board: &Board<R>, depth: u32, ply: u32) -> Option<i32> {
         let (points, source) = if board.is_over() {
-            (self.finished_points(board, ply), Source::GameOver)
+            (self.finished_points(board, ply), ValueSource::GameOver)
         } else if depth == 0 {
-            (self.estimate(board, ply), Source::Evaluation)
+            (self.estimate(board, ply), ValueSource::Evaluation)
         } else {
             return None;
         };

@@ -53,4 +53,4 @@ pub use perfect::Perfect;
 pub use random::Random;
 pub use random_game::{RandomGameError, RandomGames};
 pub use tie_break::{TieBreak, UnknownTieBreak};
-pub use tree::{Content, Node, Playout, Source, Tree};
+pub use tree::{NodeContent, Playout, Tree, TreeNode, ValueSource};

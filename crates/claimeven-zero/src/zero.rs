@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
-    Agent, AgentError, BoundKind, ColumnValue, Content, Decision, Limits, Node as DrawnNode,
-    SearchStats, Tree, Value,
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, NodeContent, SearchStats, Tree,
+    TreeNode, Value,
 };
 use claimeven_solver::Stop;
 use fastrand::Rng;
@@ -355,9 +355,9 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
 fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
         let value = (0..level).fold(value_of(node), |value, _| value.before());
-        Content::Visits { visits: node.visits, value }
+        NodeContent::Visits { visits: node.visits, value }
     };
-    let mut nodes = vec![DrawnNode {
+    let mut nodes = vec![TreeNode {
         parent: None,
         column: None,
         pass: None,
@@ -379,7 +379,7 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
             }
             let place = nodes.len();
             nodes[index].children.push(place);
-            nodes.push(DrawnNode {
+            nodes.push(TreeNode {
                 parent: Some(index),
                 column: Some(child.column),
                 pass: None,
@@ -520,7 +520,7 @@ mod tests {
             zero.decide_with_tree(&position("44"), &Limits::default(), 2).unwrap();
         assert_eq!(decision.stats.simulations, 101);
         assert!(tree.nodes.iter().all(|node| node.level <= 2));
-        assert!(matches!(tree.nodes[0].content, Content::Visits { visits: 101, .. }));
+        assert!(matches!(tree.nodes[0].content, NodeContent::Visits { visits: 101, .. }));
         assert_eq!(tree.nodes_on(&decision.pv[..2]).len(), 3);
     }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, TreeDrawing};
 use claimeven_game::Game;
-use claimeven_search::{BoundKind, Content, Limits, Value};
+use claimeven_search::{BoundKind, Limits, NodeContent, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
@@ -110,10 +110,10 @@ fn bound_text(value: Option<Value>, nothing: &str) -> String {
 }
 
 /// The sign of a bound, before the value.
-fn sign(content: &Content) -> &'static str {
+fn sign(content: &NodeContent) -> &'static str {
     match content {
-        Content::Window { bound: BoundKind::Upper, .. } => "<= ",
-        Content::Window { bound: BoundKind::Lower, .. } => ">= ",
+        NodeContent::Window { bound: BoundKind::Upper, .. } => "<= ",
+        NodeContent::Window { bound: BoundKind::Lower, .. } => ">= ",
         _ => "",
     }
 }
