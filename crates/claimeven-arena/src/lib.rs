@@ -16,8 +16,8 @@
 //! - [`play_game`] plays one game, [`Match`] a match on several threads; both return [`GameRecord`]s.
 //! - [`GameRecord::replay`] checks a record against the rules; [`LegacyRecord`] and [`pgn`] convert it.
 //! - [`run_ugi`] offers the players to other programs; `ugi:cmd=…` is another program as a player.
-//! - [`Plan`] describes a tournament, [`Tournament`] plays it and resumes it after an interruption, and
-//!   [`Report`] has its results.
+//! - [`TournamentPlan`] describes a tournament, [`Tournament`] plays it and resumes it after an
+//!   interruption, and [`Report`] has its results.
 //! - [`Analyzer`] evaluates every move of a position.
 //! - [`Review`] annotates the moves of a game by exact scores.
 //! - [`Puzzle`] is a position with exactly one right move.
@@ -81,7 +81,7 @@ pub use move_units::{ChosenMove, MoveRequest, Moves};
 pub use network_units::{ExamEvaluations, GateGames};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
-pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
+pub use plan::{Entrant, Fixture, Format, PlanError, TournamentPlan};
 pub use puzzles::{Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};

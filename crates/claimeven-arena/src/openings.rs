@@ -295,7 +295,7 @@ impl OpeningSearch {
         &self.chosen
     }
 
-    /// The chosen openings as move texts, as a [`Plan`](crate::Plan) can be given them.
+    /// The chosen openings as move texts, for a [`TournamentPlan`](crate::TournamentPlan).
     pub fn texts(&self) -> Vec<String> {
         let text = |opening: &Vec<Column>| {
             let mut game = Game::new(self.setup);

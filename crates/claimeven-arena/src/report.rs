@@ -6,7 +6,7 @@ use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
 
 use crate::game_match::PlayerStats;
-use crate::plan::Plan;
+use crate::plan::TournamentPlan;
 use crate::rating::{PairScore, rating_groups, ratings};
 use crate::record::{EndReason, GameRecord};
 use claimeven_zero::{Interval, PairResults};
@@ -139,7 +139,7 @@ impl TournamentResults {
     }
 
     /// Ratings and statistics of the games so far, the strongest player first.
-    pub fn report(&self, plan: &Plan) -> Report {
+    pub fn report(&self, plan: &TournamentPlan) -> Report {
         let count = plan.players.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
         let scores: Vec<PairScore> = pairs
@@ -232,9 +232,9 @@ fn group_ratings(
 /// The report of a tournament: ratings, standings and statistics.
 ///
 /// ```
-/// use claimeven_arena::{Plan, Tournament};
+/// use claimeven_arena::{TournamentPlan, Tournament};
 ///
-/// let plan = Plan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
+/// let plan = TournamentPlan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
 /// let report = Tournament::new(&plan)?.run(None, 1, |_| {})?.report(&plan);
 /// let mut csv = Vec::new();
 /// report.write_csv(&mut csv)?;

@@ -14,20 +14,20 @@ use crate::game::{MatchError, Pairing, play_game_watched};
 use crate::game_units::{Games, PlannedGame};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
-use crate::plan::{Fixture, Plan};
+use crate::plan::{Fixture, TournamentPlan};
 use crate::record::GameRecord;
 use crate::report::TournamentResults;
 
-/// A tournament: the schedule of a [`Plan`].
+/// A tournament: the schedule of a [`TournamentPlan`].
 ///
 /// Games are scheduled round by round, each with one game of every pairing, so that intermediate
 /// standings are fair. A game's number, opening and seed depend on the plan alone, so a plan with
 /// more games per pairing continues where the shorter one ended.
 ///
 /// ```
-/// use claimeven_arena::{Plan, Tournament};
+/// use claimeven_arena::{TournamentPlan, Tournament};
 ///
-/// let plan = Plan::from_toml("games = 4\nplayers = ['random', 'alphabeta:depth=2', 'level:1']")?;
+/// let plan = TournamentPlan::from_toml("games = 4\nplayers = ['random', 'alphabeta:depth=2', 'level:1']")?;
 /// let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
 /// let report = results.report(&plan);
 /// assert_eq!((report.games, report.players.len()), (12, 3));
@@ -35,7 +35,7 @@ use crate::report::TournamentResults;
 /// ```
 #[derive(Debug)]
 pub struct Tournament<'a> {
-    plan: &'a Plan,
+    plan: &'a TournamentPlan,
     openings: Vec<Vec<Column>>,
     schedule: Vec<ScheduledGame>,
 }
@@ -50,12 +50,15 @@ struct ScheduledGame {
 
 impl<'a> Tournament<'a> {
     /// Chooses the openings of a plan and schedules its games.
-    pub fn new(plan: &'a Plan) -> Result<Tournament<'a>, OpeningError> {
+    pub fn new(plan: &'a TournamentPlan) -> Result<Tournament<'a>, OpeningError> {
         Tournament::new_within(plan, &Limits::default())
     }
 
     /// A tournament whose openings are chosen within limits, or [`OpeningError::Stopped`].
-    pub fn new_within(plan: &'a Plan, limits: &Limits) -> Result<Tournament<'a>, OpeningError> {
+    pub fn new_within(
+        plan: &'a TournamentPlan,
+        limits: &Limits,
+    ) -> Result<Tournament<'a>, OpeningError> {
         let count = plan.max_openings();
         let openings = match &plan.openings {
             Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use claimeven_arena::{
-    AGENTS, GameRecord, Match, MatchStatus, OpeningError, Openings, Plan, Review, ReviewOptions,
-    Sprt, SprtOutcome, TestSet, Tournament,
+    AGENTS, GameRecord, Match, MatchStatus, OpeningError, Openings, Review, ReviewOptions, Sprt,
+    SprtOutcome, TestSet, Tournament, TournamentPlan,
 };
 use claimeven_game::{Column, Setup as GameSetup};
 use claimeven_search::{AgentError, Limits as SearchLimits};
@@ -145,7 +145,8 @@ pub(crate) fn play_tournament(
         .iter()
         .map(|player| player_of(player, &errors, forfeit))
         .collect::<PyResult<Vec<_>>>()?;
-    let mut plan = Plan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
+    let mut plan =
+        TournamentPlan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
     if let Some(text) = openings_text {
         plan = plan.with_openings(text.parse().map_err(value_error)?);
     }

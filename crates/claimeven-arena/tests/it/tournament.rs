@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use claimeven_arena::{GameRecord, Plan, Report, Tournament, TournamentError};
+use claimeven_arena::{GameRecord, Report, Tournament, TournamentError, TournamentPlan};
 
 const PLAN: &str = "\
 games = 6
@@ -19,11 +19,15 @@ anchor = { player = 'random', elo = 0 }
 setup = { cols = 6, rows = 5 }
 ";
 
-fn plan(text: &str) -> Plan {
-    Plan::from_toml(text).unwrap()
+fn plan(text: &str) -> TournamentPlan {
+    TournamentPlan::from_toml(text).unwrap()
 }
 
-fn run(plan: &Plan, journal: Option<&Path>, threads: usize) -> Result<Report, TournamentError> {
+fn run(
+    plan: &TournamentPlan,
+    journal: Option<&Path>,
+    threads: usize,
+) -> Result<Report, TournamentError> {
     let results = Tournament::new(plan).unwrap().run(journal, threads, |_| {})?;
     Ok(without_times(results.report(plan)))
 }
