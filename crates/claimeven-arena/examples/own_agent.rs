@@ -23,9 +23,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_openings(Openings::Random(4));
     let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
     for player in results.report(&plan).players {
-        let claimeven_arena::Results { won, drawn, lost } = player.results;
+        let claimeven_arena::MatchScore { wins, draws, losses } = player.results;
         println!(
-            "{:8} Elo {:5.0}: {won} won, {drawn} drawn, {lost} lost",
+            "{:8} Elo {:5.0}: {wins} won, {draws} drawn, {losses} lost",
             player.name, player.elo.estimate
         );
     }

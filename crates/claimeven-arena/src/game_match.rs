@@ -13,7 +13,7 @@ use crate::game::{MatchError, Pairing, TimeControl, play_opening};
 use crate::game_units::{Games, PlannedGame};
 use crate::record::{EndReason, GameRecord};
 use crate::roster::AgentSpec;
-use claimeven_zero::{PairResults, Sprt, SprtOutcome};
+use claimeven_zero::{MatchScore, PairResults, Sprt, SprtOutcome};
 
 /// A match between two players.
 ///
@@ -49,12 +49,12 @@ pub struct Match<'a> {
 /// The results of a match so far.
 #[derive(Clone, Debug, Default)]
 pub struct MatchStatus {
-    /// Games won, drawn and lost by the first player.
-    pub results: [u64; 3],
+    /// The results of the first player.
+    pub results: MatchScore,
     /// The results of the first player by pairs of games.
     pub pairs: PairResults,
-    /// Games won, drawn and lost by the first mover.
-    pub first_mover: [u64; 3],
+    /// The results of the first mover.
+    pub first_mover: MatchScore,
     /// Moves, time and nodes of each player.
     pub stats: [PlayerStats; 2],
     /// Games that each player lost on time.
@@ -94,7 +94,7 @@ impl PlayerStats {
 impl MatchStatus {
     /// The number of games.
     pub fn games(&self) -> u64 {
-        self.results.iter().sum()
+        self.results.games()
     }
 
     fn add_pair(&mut self, games: &[GameRecord; 2], seen: &mut HashSet<(usize, String)>) {
@@ -111,8 +111,8 @@ impl MatchStatus {
                     self.first_forfeit[loser].get_or_insert_with(|| (game.id.clone(), detail));
                 }
             }
-            self.results[2 - game.half_points(0)] += 1;
-            self.first_mover[2 - game.half_points(game.first_player)] += 1;
+            self.results.add_game(game.half_points(0));
+            self.first_mover.add_game(game.half_points(game.first_player));
             for (player, stats) in self.stats.iter_mut().enumerate() {
                 stats.add(game, player);
             }
@@ -478,7 +478,7 @@ mod tests {
             .with_pairs(3)
             .run(|_, _| {})
             .unwrap();
-        assert_eq!((status.results, status.forfeited), ([6, 0, 0], [0, 6]));
+        assert_eq!((status.results.wins, status.games(), status.forfeited), (6, 6, [0, 6]));
         assert_eq!(status.first_forfeit[1], Some(("1".to_owned(), "no idea".to_owned())));
         assert_eq!((status.repeated, status.lost_on_time), (4, [0, 0]));
     }

@@ -86,7 +86,7 @@ pub use puzzles::{Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 pub use replay::{RecordError, RecordErrorKind};
-pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
+pub use report::{Length, PlayerReport, Report, TournamentResults};
 pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
@@ -101,4 +101,6 @@ pub use tournament::{Tournament, TournamentError, TournamentProgress};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;
 
-pub use claimeven_zero::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};
+pub use claimeven_zero::{
+    Interval, MatchScore, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo,
+};

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use claimeven_arena::{
-    AGENTS, GameRecord, Match, MatchStatus, OpeningError, Openings, Review, ReviewOptions, Sprt,
-    SprtOutcome, TestSet, Tournament, TournamentPlan,
+    AGENTS, GameRecord, Match, MatchScore, MatchStatus, OpeningError, Openings, Review,
+    ReviewOptions, Sprt, SprtOutcome, TestSet, Tournament, TournamentPlan,
 };
 use claimeven_game::{Column, Setup as GameSetup};
 use claimeven_search::{AgentError, Limits as SearchLimits};
@@ -108,10 +108,11 @@ pub(crate) fn play_match(
         SprtOutcome::Accepted => "accepted",
         SprtOutcome::Rejected => "rejected",
     });
+    let counts = |MatchScore { wins, draws, losses }| [wins, draws, losses];
     let summary = json!({
         "players": players.each_ref().map(ToString::to_string),
-        "results": status.results,
-        "first_mover": status.first_mover,
+        "results": counts(status.results),
+        "first_mover": counts(status.first_mover),
         "score": status.pairs.score(),
         "elo": status.pairs.elo(),
         "sprt": outcome,

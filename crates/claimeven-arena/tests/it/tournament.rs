@@ -163,8 +163,8 @@ fn a_report_counts_every_game_once() {
     assert!((points - 8.0).abs() < 1e-9);
     let [stronger, weaker] = [report.head_to_head[0][1], report.head_to_head[1][0]];
     assert_eq!(
-        (stronger.won, stronger.drawn, stronger.lost),
-        (weaker.lost, weaker.drawn, weaker.won)
+        (stronger.wins, stronger.draws, stronger.losses),
+        (weaker.losses, weaker.draws, weaker.wins)
     );
     assert_eq!(report.head_to_head[0][0].games(), 0);
     assert_eq!(report.players[0].moving_first.games(), 4);
