@@ -16,8 +16,8 @@ use claimeven_work::WorkError;
 
 pub use exact::{SamplePosition, SamplePositions, SampleRequest};
 pub use finding::{
-    Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, Unit,
-    Verdict,
+    Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, TableCell,
+    Unit, Verdict,
 };
 pub use lab::{Lab, LabMachines, Progress};
 pub use match_journal::MatchJournal;

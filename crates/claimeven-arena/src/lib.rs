@@ -27,12 +27,12 @@
 //! - [`PairResults`], [`Sprt`] and [`ratings`] are the statistics of results.
 //! - [`evaluate`] measures a player against exact scores; [`Scoreboard`] has the results of other
 //!   programs.
-//! - [`EXPERIMENTS`] are claims about players, which a [`Lab`] tests.
+//! - [`experiments`] are claims about players and their tests.
 
 mod agents;
 mod analysis;
 mod csv;
-mod experiments;
+pub mod experiments;
 mod export;
 mod external;
 mod game;
@@ -65,11 +65,6 @@ mod ugi;
 pub use agents::{AGENTS, ALIASES};
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use claimeven_coach::Theme;
-pub use experiments::{
-    Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, LabMachines,
-    Line, LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, SamplePosition,
-    SamplePositions, SampleRequest, Table, Unit, UnknownExperiment, Verdict,
-};
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
 pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
