@@ -21,13 +21,13 @@ use crate::profile::Geometry;
 /// from, whenever the process ends. Only one process at a time can use the folder.
 ///
 /// ```
-/// use claimeven_count::{Checkpoint, Error, Options, count_symbolically};
+/// use claimeven_count::{Checkpoint, Error, CountOptions, count_symbolically};
 /// use claimeven_game::Setup;
 ///
 /// let folder = std::env::temp_dir().join(format!("claimeven-count-{}", std::process::id()));
 /// let mut checkpoint = Checkpoint::open(&folder)?;
 /// let options =
-///     Options { plies: 5, threads: 1, memory: 1 << 30, checkpoint: Some(&mut checkpoint) };
+///     CountOptions { plies: 5, threads: 1, memory: 1 << 30, checkpoint: Some(&mut checkpoint) };
 /// count_symbolically(Setup::STANDARD, options, |_| Ok::<(), Error>(()))?;
 /// assert!(checkpoint.latest().is_some_and(|file| file.ends_with("ply-05.count")));
 /// # drop(checkpoint);
