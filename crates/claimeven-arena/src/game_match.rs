@@ -9,7 +9,7 @@ use claimeven_game::{Column, Setup, mix_key};
 use claimeven_work::{DispatchEvent, DynDispatcher, Local};
 
 use crate::external::EnginePool;
-use crate::game::{MatchError, Pairing, TimeControl, play_opening};
+use crate::game::{MatchError, Pairing, RecordMismatch, TimeControl, play_opening};
 use crate::game_units::{Games, PlannedGame};
 use crate::record::{EndReason, GameRecord};
 use crate::roster::AgentSpec;
@@ -279,11 +279,11 @@ impl<'a> Match<'a> {
     }
 
     /// The number of a recorded game, from 0, if it belongs to this match.
-    pub fn check(&self, record: &GameRecord) -> Result<u64, String> {
+    pub fn check(&self, record: &GameRecord) -> Result<u64, RecordMismatch> {
         let id = &record.id;
         let number = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|number| number / 2 < self.pairs);
-        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
+        let number = number.ok_or_else(|| RecordMismatch::Unplanned(id.clone()))?;
         let pairing = self.pairing(number, self.players);
         let names = self.players.map(ToString::to_string);
         pairing.check_record(record, names.each_ref().map(|name| &**name))?;

@@ -67,17 +67,20 @@ pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate,
 pub use claimeven_coach::Theme;
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
-pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
+pub use game::{
+    Clock, MatchError, Pairing, ParseTimeError, RecordMismatch, TimeControl, play_game,
+    play_game_watched,
+};
 pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
 pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
 pub use move_units::{ChosenMove, MoveRequest, Moves};
 pub use network_units::{ExamEvaluations, GateGames};
-pub use openings::{OpeningError, OpeningSearch, Openings};
+pub use openings::{OpeningError, OpeningSearch, Openings, ParseOpeningsError};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, PlanError, TournamentPlan};
-pub use puzzles::{Puzzle, PuzzleGoal};
+pub use puzzles::{ParsePuzzleError, Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 pub use replay::{RecordError, RecordErrorKind};
@@ -93,7 +96,7 @@ pub use strength::{
     evaluate_on,
 };
 pub use tournament::{Tournament, TournamentError, TournamentProgress};
-pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
+pub use tree_drawing::{Cut, NoTree, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;
 
 pub use claimeven_zero::{

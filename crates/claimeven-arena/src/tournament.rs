@@ -10,7 +10,7 @@ use claimeven_game::{Column, Game, mix_key};
 use claimeven_solver::Limits;
 use claimeven_work::{DispatchEvent, Dispatcher, Local, run_jobs};
 
-use crate::game::{MatchError, Pairing, play_game_watched};
+use crate::game::{MatchError, Pairing, RecordMismatch, play_game_watched};
 use crate::game_units::{Games, PlannedGame};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
@@ -104,7 +104,7 @@ impl<'a> Tournament<'a> {
         let mut is_played = vec![false; self.schedule.len()];
         let mut journal = match journal {
             Some(path) => Some(Journal::open(path, |record| {
-                let number = self.number_of(&record)?;
+                let number = self.number_of(&record).map_err(|error| error.to_string())?;
                 if std::mem::replace(&mut is_played[number], true) {
                     return Err(format!("game {} occurs twice", record.id));
                 }
@@ -234,8 +234,10 @@ impl<'a> Tournament<'a> {
         let mut results = TournamentResults::new(self.plan.players.len());
         let mut is_played = vec![false; self.schedule.len()];
         for (line, record) in (1..).zip(played) {
-            let wrong = |reason| JournalError::Game { line, reason };
-            let number = self.number_of(&record).map_err(wrong)?;
+            let number = self.number_of(&record).map_err(|error| {
+                let reason = error.to_string();
+                JournalError::Game { line, reason }
+            })?;
             if !std::mem::replace(&mut is_played[number], true) {
                 self.add_to(&mut results, number, &record);
             }
@@ -322,11 +324,11 @@ impl<'a> Tournament<'a> {
     }
 
     /// The number of a recorded game, if it belongs to this tournament.
-    fn number_of(&self, record: &GameRecord) -> Result<usize, String> {
+    fn number_of(&self, record: &GameRecord) -> Result<usize, RecordMismatch> {
         let id = &record.id;
         let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|&number| number < self.schedule.len());
-        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
+        let number = number.ok_or_else(|| RecordMismatch::Unplanned(id.clone()))?;
         let names = self.fixture(number).players.map(|place| &*self.plan.players[place].name);
         self.pairing(number).check_record(record, names)?;
         Ok(number)

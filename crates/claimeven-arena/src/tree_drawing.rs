@@ -1,5 +1,7 @@
 //! Search trees prepared for drawing: kinds of nodes, pruned moves and the principal variation.
 
+use std::fmt;
+
 use claimeven_game::{Column, Game, Player, Setup};
 use claimeven_search::{
     AgentError, Decision, Limits, NodeContent, Tree, TreeNode, Value, ValueSource,
@@ -97,13 +99,11 @@ impl TreeDrawing {
     }
 
     /// Whether a player has a search tree; the error names the players that do.
-    pub fn check(agent: &AgentSpec) -> Result<(), String> {
+    pub fn check(agent: &AgentSpec) -> Result<(), NoTree> {
         if agent.kind().has_tree {
             return Ok(());
         }
-        let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
-        let names = names.collect::<Vec<_>>().join(", ");
-        Err(format!("{agent} has no search tree (available: {names})"))
+        Err(NoTree { agent: agent.clone() })
     }
 
     /// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
@@ -184,6 +184,24 @@ impl TreeDrawing {
 fn levels(setup: Setup, recorded: u32) -> u32 {
     if setup.cols() == 1 { setup.cells() } else { recorded.ilog(setup.cols().into()) }
 }
+
+/// A player that has no search tree to draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoTree {
+    /// The player.
+    pub agent: AgentSpec,
+}
+
+impl fmt::Display for NoTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        write!(f, "{} has no search tree (available: {names})", self.agent)
+    }
+}
+
+impl std::error::Error for NoTree {}
 
 #[cfg(test)]
 mod tests {

@@ -47,7 +47,10 @@ fn openings(
     let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
     let chosen = match text {
         None => Openings::choose_default_within(setup, count, seed, &limits),
-        Some(text) => text.parse::<Openings>()?.choose_within(setup, count, seed, &limits),
+        Some(text) => {
+            let openings: Openings = text.parse().map_err(|error| format!("{error}"))?;
+            openings.choose_within(setup, count, seed, &limits)
+        }
     };
     chosen.map_err(|error: OpeningError| error.to_string())
 }

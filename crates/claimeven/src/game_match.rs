@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (mut played, mut journal) = (Vec::new(), None);
     if let Some(path) = &args.journal {
         let opened = Journal::open(path, |game| {
-            planned.check(&game)?;
+            planned.check(&game).map_err(|error| error.to_string())?;
             played.push(game);
             Ok(())
         });

@@ -80,7 +80,7 @@ impl Format {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let game = Game::parse(setup, &args.position)?;
-    TreeDrawing::check(&args.agent).map_err(Failure::Input)?;
+    TreeDrawing::check(&args.agent).map_err(|error| Failure::Input(error.to_string()))?;
     let format = if args.json { Format::Json } else { args.format };
     let max_nodes = args.max_nodes.unwrap_or(format.max_nodes()) as usize;
     let drawing =

@@ -172,7 +172,7 @@ async fn tree(
 ) -> ApiResult<Response> {
     let max = input.nodes.unwrap_or(MAX_NODES);
     let (game, agent) = input.read(&app).await?;
-    TreeDrawing::check(&agent).map_err(Error::Bad)?;
+    TreeDrawing::check(&agent).map_err(|error| Error::Bad(error.to_string()))?;
     if !(1..=MAX_NODES).contains(&max) {
         return Err(Error::Bad(format!("nodes must be 1 to {MAX_NODES}, not {max}")));
     }
