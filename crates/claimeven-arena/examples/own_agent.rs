@@ -1,8 +1,8 @@
 //! Your own player in a tournament with three built-in ones.
 //!
-//! Run it with `cargo run --release --example own_agent`.
+//!     cargo run --release -p claimeven-arena --example own_agent
 
-use claimeven_arena::{AgentSpec, Openings, Tournament, TournamentPlan};
+use claimeven_arena::{AgentSpec, MatchScore, Openings, Tournament, TournamentPlan};
 use claimeven_game::{Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits};
 
@@ -23,11 +23,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_openings(Openings::Random(4));
     let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
     for player in results.report(&plan).players {
-        let claimeven_arena::MatchScore { wins, draws, losses } = player.results;
+        let MatchScore { wins, draws, losses } = player.results;
         println!(
             "{:8} Elo {:5.0}: {wins} won, {draws} drawn, {losses} lost",
             player.name, player.elo.estimate
         );
     }
     Ok(())
+}
+
+#[test]
+fn it_plays_the_tournament() {
+    main().unwrap();
 }

@@ -28,6 +28,8 @@
 //! - [`evaluate`] measures a player against exact scores; [`Scoreboard`] has the results of other
 //!   programs.
 //! - [`experiments`] are claims about players and their tests.
+//!
+//! The example `own_agent` enters a player of your own in a tournament.
 
 mod agents;
 mod analysis;

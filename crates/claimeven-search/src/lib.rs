@@ -1,6 +1,7 @@
 //! Computer players for Connect Four, on any board and in both rulesets.
 //!
-//! - [`Agent`] is the interface of all players: it makes a [`Decision`] within [`Limits`].
+//! - [`Agent`] is the interface of all players: it makes a [`Decision`] within [`Limits`]. The
+//!   example `own_agent` of `claimeven-arena` implements it.
 //! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`IterativeDeepening`], [`Influence`], [`Mcts`],
 //!   [`Perfect`] and [`Level`] are the players.
 //! - [`Heuristic`] evaluates positions at the horizon of a depth-limited search.
