@@ -48,6 +48,20 @@ impl AnalysisLimits {
 }
 
 /// The analysis of a position.
+///
+/// ```
+/// use claimeven_arena::{AnalysisLimits, Analyzer};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let analysis = Analyzer::default().analyze(&position, &AnalysisLimits::default());
+/// for (number, column) in (1..).zip(&analysis.columns) {
+///     if let Some(value) = column.and_then(|column| column.value) {
+///         println!("column {number}: {value}");
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// The exact value for the side to move, if known.

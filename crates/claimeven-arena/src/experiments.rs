@@ -28,6 +28,15 @@ use crate::roster::write_suggestion;
 use crate::strength::EvaluateError;
 
 /// A claim and its test.
+///
+/// ```
+/// use claimeven_arena::experiments::{EXPERIMENTS, Experiment};
+///
+/// for experiment in EXPERIMENTS {
+///     println!("{}: {}", experiment.name, experiment.claim);
+/// }
+/// assert!(Experiment::named("first-mover").is_ok());
+/// ```
 #[derive(Debug)]
 pub struct Experiment {
     /// The name on the command line.

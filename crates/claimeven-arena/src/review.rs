@@ -30,6 +30,19 @@ pub struct Review {
 }
 
 /// The limits of a review.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_arena::{Review, ReviewOptions};
+/// use claimeven_game::{Game, Setup};
+///
+/// let time = Some(Duration::from_millis(100));
+/// let options = ReviewOptions { time, ..ReviewOptions::default() };
+/// let review = Review::of(&Game::parse(Setup::STANDARD, "4455")?, &options);
+/// println!("{} moves, complete: {}", review.moves.len(), review.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
     /// The time for all positions; each gets an equal share of what is left.

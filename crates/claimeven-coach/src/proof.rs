@@ -79,6 +79,15 @@ impl fmt::Display for Claim {
 /// A proof that a player keeps a result, as a tree of moves and diagrams.
 ///
 /// [`embedded_proof`] shows its use; [`ProofSearch`](crate::ProofSearch) finds others.
+///
+/// ```
+/// use claimeven_coach::{ProofTree, check_proof, embedded_proof};
+/// use claimeven_game::{Ruleset, Setup};
+///
+/// let proof = embedded_proof(Setup::new(6, 6, 4, Ruleset::Standard)?).expect("it is embedded");
+/// println!("{}: {} moves, {} leaves", proof.claim(), proof.moves(), proof.leaves());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ProofTree {
     claim: Claim,

@@ -22,6 +22,13 @@ use crate::tree::{Trace, Tree, ValueSource};
 pub(crate) const INFINITY: i32 = i32::MAX;
 
 /// The parameters of all depth-limited searches.
+///
+/// ```
+/// use claimeven_search::{AlphaBeta, DepthParameters, Heuristic};
+///
+/// let heuristic = Heuristic::named("sawwan").expect("it is built in");
+/// let player = AlphaBeta::new(DepthParameters { depth: 6, heuristic, ..DepthParameters::default() });
+/// ```
 #[derive(Clone, Debug)]
 pub struct DepthParameters {
     /// The depth in plies.

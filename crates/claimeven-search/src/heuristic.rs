@@ -45,6 +45,14 @@ enum Estimate {
 /// Points for groups by their number of empty cells, and for discs in the centre.
 ///
 /// In the standard game, a group that is one short has three own discs and one empty cell.
+///
+/// ```
+/// use claimeven_search::{GroupWeights, Weights};
+///
+/// let own = GroupWeights { one_short: 5, two_short: 2, ..GroupWeights::default() };
+/// let other = GroupWeights { one_short: -4, ..GroupWeights::default() };
+/// let weights = Weights { own, other, centre: 3 };
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {

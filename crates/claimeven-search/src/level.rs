@@ -34,6 +34,13 @@ pub struct Level {
 }
 
 /// How a level plays.
+///
+/// ```
+/// use claimeven_search::{LEVELS, MoveEvaluation};
+///
+/// assert_eq!(LEVELS[5].evaluation, MoveEvaluation::Plies(6));
+/// println!("level 6 {}", LEVELS[5].about);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// The description for users.

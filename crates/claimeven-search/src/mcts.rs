@@ -41,6 +41,12 @@ pub struct Mcts {
 }
 
 /// The parameters of [`Mcts`].
+///
+/// ```
+/// use claimeven_search::{Mcts, MctsParameters};
+///
+/// let player = Mcts::new(MctsParameters { simulations: 500, seed: 7, ..MctsParameters::default() });
+/// ```
 #[derive(Clone, Debug)]
 pub struct MctsParameters {
     /// Simulations per move.

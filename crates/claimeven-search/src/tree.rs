@@ -43,6 +43,21 @@ pub struct Playout {
 }
 
 /// A node of a recorded search tree.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits, Minimax};
+///
+/// let position = Position::new(Setup::STANDARD);
+/// let (_, tree) = Minimax::default().decide_with_tree(&position, &Limits::default(), 1)?;
+/// let root = &tree.nodes[0];
+/// for &child in &root.children {
+///     let child = &tree.nodes[child];
+///     println!("{:?} {:?}", child.column, child.content.value());
+/// }
+/// assert_eq!(root.children.len(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeNode {
     /// The parent; `None` for the root.

@@ -6,6 +6,27 @@ use claimeven_game::{Column, Position};
 ///
 /// The search collects positions and evaluates all of them in one call. The implementation may be
 /// a network, a cache or a test double.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Cache, Evaluation, Evaluator, UniformEvaluator, Wdl};
+///
+/// /// Expects every game to be drawn.
+/// struct Drawish;
+///
+/// impl Evaluator for Drawish {
+///     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+///         UniformEvaluator.evaluate(positions, evaluations);
+///         for evaluation in evaluations {
+///             evaluation.value = Wdl::DRAW;
+///         }
+///     }
+/// }
+///
+/// let mut evaluations = Vec::new();
+/// Cache::new(Drawish, 1024).evaluate(&[Position::new(Setup::STANDARD)], &mut evaluations);
+/// assert_eq!(evaluations[0].value, Wdl::DRAW);
+/// ```
 pub trait Evaluator {
     /// Evaluates positions of unfinished games, in order. The previous contents of `evaluations`
     /// are overwritten; its memory is reused.

@@ -21,6 +21,14 @@ use crate::self_play::random_position;
 use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
 /// Games won, drawn and lost by one side.
+///
+/// ```
+/// use claimeven_zero::MatchScore;
+///
+/// let score = MatchScore { wins: 6, draws: 2, losses: 2 };
+/// assert_eq!((score.games(), score.score()), (10, Some(0.7)));
+/// assert_eq!(score + score, MatchScore { wins: 12, draws: 4, losses: 4 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub struct MatchScore {

@@ -18,6 +18,15 @@ use crate::network::Network;
 use crate::search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 
 /// The parameters of [`Zero`].
+///
+/// ```
+/// use claimeven_game::Setup;
+/// use claimeven_zero::{Zero, ZeroParameters, embedded_network};
+///
+/// let parameters = ZeroParameters::new(embedded_network(Setup::STANDARD)?, 400);
+/// let player = Zero::new(ZeroParameters { temperature: 1.0, seed: 7, ..parameters });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ZeroParameters {
     /// The network.
