@@ -63,6 +63,7 @@ impl AnalysisLimits {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The exact value for the side to move, if known.
     pub value: Option<ExactValue>,
@@ -93,6 +94,7 @@ pub enum ExactValue {
 
 /// The analysis of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ColumnAnalysis {
     /// The exact value, if known.
     pub value: Option<ExactValue>,

@@ -48,6 +48,7 @@ pub struct Match<'a> {
 
 /// The results of a match so far.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct MatchStatus {
     /// The results of the first player.
     pub results: MatchScore,

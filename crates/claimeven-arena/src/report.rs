@@ -201,6 +201,7 @@ fn group_ratings(
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct Report {
     pub title: Option<String>,
     /// The name of the plan's [`Format`](crate::Format).
@@ -234,6 +235,7 @@ pub struct Report {
 /// A player's part of a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct PlayerReport {
     pub name: String,
     /// The agent text.

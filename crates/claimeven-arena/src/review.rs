@@ -22,6 +22,7 @@ use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 /// assert_eq!(review.moves[0].best().unwrap().column, 4);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Review {
     /// The moves in order.
     pub moves: Vec<MoveReview>,
@@ -63,6 +64,7 @@ impl Default for ReviewOptions {
 
 /// The review of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MoveReview {
     /// The column played, from 1.
     pub column: u8,
@@ -200,6 +202,7 @@ impl Judgement {
 
 /// A player's part of a review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlayerReview {
     /// Moves of the player.
     pub moves: usize,

@@ -214,6 +214,7 @@ impl Default for Coach {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MoveExplanation {
     /// The position before it.
     pub position: Position,

@@ -320,6 +320,7 @@ impl std::error::Error for PlayError {}
 /// A disc that cannot be taken back, because it was not the last move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct UndoError {
     pub column: Column,
 }

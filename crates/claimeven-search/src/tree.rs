@@ -59,6 +59,7 @@ pub struct Playout {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TreeNode {
     /// The parent; `None` for the root.
     pub parent: Option<usize>,
@@ -149,7 +150,8 @@ impl ValueSource {
 }
 
 impl TreeNode {
-    pub(crate) fn new(parent: Option<usize>, content: NodeContent) -> TreeNode {
+    /// A node at the root's level without a move or children.
+    pub fn new(parent: Option<usize>, content: NodeContent) -> TreeNode {
         TreeNode {
             parent,
             column: None,

@@ -366,16 +366,7 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
         let value = (0..level).fold(value_of(node), |value, _| value.before());
         NodeContent::Visits { visits: node.visits, value }
     };
-    let mut nodes = vec![TreeNode {
-        parent: None,
-        column: None,
-        pass: None,
-        level: 0,
-        content: content(tree.root(), 0),
-        children: Vec::new(),
-        pruned: Vec::new(),
-        hidden: 0,
-    }];
+    let mut nodes = vec![TreeNode::new(None, content(tree.root(), 0))];
     let mut sources = vec![*tree.root()];
     let mut index = 0;
     while index < nodes.len() {
@@ -388,16 +379,9 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
             }
             let place = nodes.len();
             nodes[index].children.push(place);
-            nodes.push(TreeNode {
-                parent: Some(index),
-                column: Some(child.column),
-                pass: None,
-                level,
-                content: content(child, level),
-                children: Vec::new(),
-                pruned: Vec::new(),
-                hidden: 0,
-            });
+            let mut node = TreeNode::new(Some(index), content(child, level));
+            (node.column, node.level) = (Some(child.column), level);
+            nodes.push(node);
             sources.push(*child);
         }
         index += 1;
