@@ -15,7 +15,7 @@ use claimeven_solver::{
 use crate::line_margins::LineMargins;
 use crate::roster::AgentSpec;
 
-/// Analyzes positions with the exact solver, which keeps its table from one position to the next.
+/// An analyzer of positions. Its exact solver keeps its table from one position to the next.
 ///
 /// ```
 /// use claimeven_arena::{Analyzer, AnalysisLimits};

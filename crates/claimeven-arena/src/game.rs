@@ -14,7 +14,7 @@ use crate::record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecor
 use crate::replay::RecordError;
 use crate::roster::AgentSpec;
 
-/// A game to play.
+/// A pairing: a game to play.
 #[derive(Clone, Debug)]
 pub struct Pairing<'a> {
     /// The board and the rules.
@@ -33,7 +33,7 @@ pub struct Pairing<'a> {
     pub memory: Option<usize>,
 }
 
-/// The time limits of players, in addition to those of their own parameters.
+/// A time control: the time limits of players, in addition to those of their own parameters.
 ///
 /// ```
 /// use std::time::Duration;
@@ -96,7 +96,7 @@ impl FromStr for TimeControl {
     }
 }
 
-/// The time for a whole game.
+/// A clock: the time for a whole game, with an increment.
 ///
 /// ```
 /// use std::time::Duration;

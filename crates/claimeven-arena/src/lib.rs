@@ -86,9 +86,9 @@ pub use puzzles::{ParsePuzzleError, Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 pub use replay::{RecordError, RecordErrorKind};
-pub use report::{Length, PlayerReport, Report, TournamentResults};
+pub use report::{GameLength, PlayerReport, Report, TournamentResults};
 pub use review::{
-    Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
+    Judgement, MoveReview, PlayerReview, Review, ReviewChoice, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
 pub use scoreboard::{PUBLIC_SETS, Scoreboard, ScoreboardEntry, ScoreboardError, public_set};
@@ -98,7 +98,7 @@ pub use strength::{
     evaluate_on,
 };
 pub use tournament::{Tournament, TournamentError, TournamentProgress};
-pub use tree_drawing::{Cut, NoTree, NodeKind, TreeDrawing};
+pub use tree_drawing::{NoTree, NodeKind, PrunedMoves, TreeDrawing};
 pub use ugi::run_ugi;
 
 pub use claimeven_zero::{

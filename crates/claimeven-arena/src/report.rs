@@ -155,7 +155,11 @@ impl TournamentResults {
             first_player_score: moving_first.score(),
             distinct: self.seen.len() as u64,
             repeated: self.games - self.seen.len() as u64,
-            lengths: self.lengths.iter().map(|(&moves, &games)| Length { moves, games }).collect(),
+            lengths: self
+                .lengths
+                .iter()
+                .map(|(&moves, &games)| GameLength { moves, games })
+                .collect(),
         }
     }
 }
@@ -229,7 +233,7 @@ pub struct Report {
     /// Games that repeat an earlier one.
     pub repeated: u64,
     /// The distribution of game lengths, including opening moves, the shortest first.
-    pub lengths: Vec<Length>,
+    pub lengths: Vec<GameLength>,
 }
 
 /// A player's part of a [`Report`].
@@ -303,10 +307,10 @@ mod scores_in_json {
     }
 }
 
-/// The number of games of one length.
+/// A length of games, and how many games have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
-pub struct Length {
+pub struct GameLength {
     pub moves: usize,
     pub games: u64,
 }

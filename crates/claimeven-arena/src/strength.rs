@@ -21,7 +21,7 @@ use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 use crate::scoreboard::public_set;
 
-/// Positions with their exact scores.
+/// A test set: positions with their exact scores.
 ///
 /// ```
 /// use claimeven_arena::TestSet;

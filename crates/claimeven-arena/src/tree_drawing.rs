@@ -67,7 +67,7 @@ impl NodeKind {
 
 /// Pruned moves, with the window that pruned them, as short texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct PrunedMoves {
     /// The value that the player at the root can guarantee.
     pub alpha: String,
     /// The value that the opponent can guarantee.
@@ -167,12 +167,12 @@ impl TreeDrawing {
     }
 
     /// The pruned moves of a node, if there are any.
-    pub fn cut(&self, node: usize) -> Option<Cut> {
+    pub fn cut(&self, node: usize) -> Option<PrunedMoves> {
         let TreeNode { pruned, content, .. } = &self.tree.nodes[node];
         let NodeContent::Window { alpha, beta, value, .. } = *content else { return None };
         let (alpha, beta) =
             if self.kind(node) == NodeKind::Max { (value, beta) } else { (alpha, value) };
-        (!pruned.is_empty()).then(|| Cut {
+        (!pruned.is_empty()).then(|| PrunedMoves {
             alpha: alpha.map_or("-inf".to_owned(), Value::short),
             beta: beta.map_or("+inf".to_owned(), Value::short),
             moves: pruned.iter().map(|column| column.to_char().to_string()).collect(),
@@ -185,7 +185,7 @@ fn levels(setup: Setup, recorded: u32) -> u32 {
     if setup.cols() == 1 { setup.cells() } else { recorded.ilog(setup.cols().into()) }
 }
 
-/// A player that has no search tree to draw.
+/// The error of a player that has no search tree to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoTree {

@@ -36,7 +36,7 @@ use claimeven_game::{Cell, Column, Player, Position, Setup, with_board};
 use crate::closing::strategy_holds;
 use crate::diagram::{Diagram, Exception, Strategy, Tactics, column_of, tactics, wins_by_force};
 
-/// What a proof proves: a player, and the result that it keeps.
+/// The claim of a proof: a player, and the result that it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The game.
@@ -76,7 +76,7 @@ impl fmt::Display for Claim {
     }
 }
 
-/// A proof that a player keeps a result, as a tree of moves and diagrams.
+/// A proof tree: moves and diagrams by which a player keeps a result.
 ///
 /// [`embedded_proof`] shows its use; [`ProofSearch`](crate::ProofSearch) finds others.
 ///

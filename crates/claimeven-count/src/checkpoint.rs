@@ -14,7 +14,7 @@ use crate::layer::{Entry, Layer, Segment};
 use crate::node::{Node, Stored};
 use crate::profile::Geometry;
 
-/// A folder with the latest ply of a count.
+/// A checkpoint: the folder with the latest ply of a count.
 ///
 /// A ply is a file, `ply-21.count`. It is written under another name, flushed to the disk and then
 /// renamed; only then is the file of the previous ply removed. So there is a complete ply to resume

@@ -18,7 +18,8 @@ use crate::workspace::Workspace;
 /// The maximum number of cells: colourings are counted in 64 bits.
 pub const MAX_CELLS: u32 = 64;
 
-/// The last ply, the resources and the checkpoint of a count.
+/// The options of a count: its last ply, resources and checkpoint. [`count_symbolically`] has an
+/// example.
 #[derive(Debug)]
 pub struct CountOptions<'a> {
     /// The last ply to count.
@@ -31,7 +32,7 @@ pub struct CountOptions<'a> {
     pub checkpoint: Option<&'a mut Checkpoint>,
 }
 
-/// A counted ply, with the time and the memory it took.
+/// The report on a counted ply: its positions, and the time and memory they took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlyReport {
     /// The positions.

@@ -7,7 +7,7 @@ use crate::board::Board;
 use crate::rules::{AnySize, Rules, Standard};
 use crate::{Cell, Column, Outcome, Player, Ruleset, Setup};
 
-/// The discs on a board and the side to move, without the order of the moves.
+/// A position: the discs on a board and the side to move, without the order of the moves.
 ///
 /// Positions are equal if their setups and discs are. Illegal moves are errors, and a finished
 /// game has no legal moves:

@@ -134,7 +134,7 @@ impl Limits {
     }
 }
 
-/// A move and the search result behind it.
+/// A player's decision: the move, and the search result behind it.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};

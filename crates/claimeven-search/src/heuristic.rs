@@ -42,7 +42,8 @@ enum Estimate {
     Nothing,
 }
 
-/// Points for groups by their number of empty cells, and for discs in the centre.
+/// The weights of a heuristic: points for groups by their number of empty cells, and for discs in
+/// the centre.
 ///
 /// In the standard game, a group that is one short has three own discs and one empty cell.
 ///
@@ -64,7 +65,7 @@ pub struct Weights {
     pub centre: i32,
 }
 
-/// Points for each group without a disc of the opponent.
+/// The weights of groups without a disc of the opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupWeights {

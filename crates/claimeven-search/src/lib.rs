@@ -45,7 +45,7 @@ pub use depth_search::DepthParameters;
 pub use heuristic::{GroupWeights, Heuristic, HeuristicError, Weights};
 pub use influence::Influence;
 pub use iterative_deepening::IterativeDeepening;
-pub use level::{LEVELS, Level, MoveEvaluation, Style};
+pub use level::{LEVELS, Level, LevelStyle, MoveEvaluation};
 pub use mcts::{Mcts, MctsParameters};
 pub use minimax::Minimax;
 pub use monitor::{SearchInfo, SearchMonitor};

@@ -5,7 +5,7 @@ use claimeven_game::{Column, Position};
 use crate::agent::{BoundKind, Value};
 use crate::depth_search::Scale;
 
-/// A search tree with its nodes in search order.
+/// A recorded search tree, with its nodes in search order.
 ///
 /// All values are those of the player to move at the root, who maximises; the opponent minimises.
 /// The plies of proven wins and losses are counted from the root. In depth-limited searches they

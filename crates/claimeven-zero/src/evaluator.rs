@@ -2,7 +2,7 @@
 
 use claimeven_game::{Column, Position};
 
-/// Evaluates batches of positions.
+/// An evaluator: policy and value for batches of positions.
 ///
 /// The search collects positions and evaluates all of them in one call. The implementation may be
 /// a network, a cache or a test double.
@@ -119,7 +119,8 @@ impl Wdl {
     }
 }
 
-/// Gives every legal column the same probability and every position the same value.
+/// An evaluator that gives every legal column the same probability and every position the same
+/// value.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};

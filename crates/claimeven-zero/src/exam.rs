@@ -25,7 +25,7 @@ use crate::parameters::ExamParameters;
 use crate::search_tree::{SearchTree, TreeParameters};
 use crate::searches::search_many;
 
-/// Positions with the result of every move.
+/// An exam: positions with the result of every move.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -20,7 +20,7 @@ use crate::searches::search_many;
 use crate::self_play::random_position;
 use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
-/// Games won, drawn and lost by one side.
+/// The score of a match: games won, drawn and lost by one side.
 ///
 /// ```
 /// use claimeven_zero::MatchScore;
@@ -107,7 +107,7 @@ pub(crate) fn gate(
 /// The half points of the new network in a pair of games: as first and as second player.
 pub type GatePair = [usize; 2];
 
-/// The match to play: pairs of games with the same random opening and colours exchanged.
+/// A gate match: pairs of games with the same random opening and colours exchanged.
 ///
 /// The new network is promoted if a sequential test finds its score to be above the threshold, or
 /// if the test is undecided after the maximum number of pairs and the score reaches the threshold.

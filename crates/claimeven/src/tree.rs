@@ -7,7 +7,7 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
-use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, TreeDrawing};
+use claimeven_arena::{AgentSpec, NodeKind as Kind, PrunedMoves, TreeDrawing};
 use claimeven_game::Game;
 use claimeven_search::{BoundKind, Limits, NodeContent, Value};
 use clap::ValueEnum;

@@ -3,7 +3,7 @@
 use claimeven_search::{BoundKind, NodeContent, TreeNode, Value};
 
 use super::counted;
-use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
+use crate::tree_drawing::{NodeKind as Kind, PrunedMoves, TreeDrawing};
 
 /// The texts in a node.
 pub(super) struct Caption {
@@ -91,7 +91,7 @@ pub(super) fn details(drawing: &TreeDrawing, index: usize) -> String {
         }
         NodeContent::Visits { visits, .. } => lines.push(format!("value {value}, visits {visits}")),
     }
-    if let Some(Cut { alpha, beta, moves }) = drawing.cut(index) {
+    if let Some(PrunedMoves { alpha, beta, moves }) = drawing.cut(index) {
         let moves = moves.join(" ");
         lines.push(format!("cut: alpha {alpha} >= beta {beta}; not searched: {moves}"));
     }

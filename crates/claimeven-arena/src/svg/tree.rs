@@ -9,7 +9,7 @@ use super::caption::{Caption, details, text_width, with_minus};
 use super::layout::{Item, place};
 use super::legend;
 use super::{BOARD_COLOUR, DISC_COLOURS, counted, disc_class, escape, highlighted_cells, top_cell};
-use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
+use crate::tree_drawing::{NodeKind as Kind, PrunedMoves, TreeDrawing};
 
 /// The margin around the drawing.
 pub(super) const MARGIN: f64 = 24.0;
@@ -421,6 +421,6 @@ pub(super) fn badge(svg: &mut String, player: Player, column: &str, x: f64, y: f
     );
 }
 
-fn cut_label(cut: &Cut) -> String {
+fn cut_label(cut: &PrunedMoves) -> String {
     format!("α {} ≥ β {}", with_minus(&cut.alpha), with_minus(&cut.beta))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::{Interval, Length, MatchScore, PlayerReport, Report};
+use claimeven_arena::{GameLength, Interval, MatchScore, PlayerReport, Report};
 
 use super::text::{percent, range};
 use crate::plot::{escape, round_step, ticks};
@@ -293,7 +293,7 @@ fn pairings(report: &Report) -> String {
 }
 
 /// A histogram of the lengths of games.
-fn lengths(lengths: &[Length]) -> String {
+fn lengths(lengths: &[GameLength]) -> String {
     const HEIGHT: f64 = 220.0;
     const TOP: f64 = 20.0;
     const FLOOR: f64 = TOP + HEIGHT;
@@ -319,7 +319,7 @@ fn lengths(lengths: &[Length]) -> String {
             thousands(games)
         );
     }
-    for &Length { moves, games } in lengths {
+    for &GameLength { moves, games } in lengths {
         let y = y_at(games as f64);
         let width = (slot * 0.8).min(6.0);
         let _ = write!(

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use claimeven_search::{NodeContent, TreeNode};
 
-use super::{Cut, TreeDrawing, bound_text, sign};
+use super::{PrunedMoves, TreeDrawing, bound_text, sign};
 use crate::analyze;
 use crate::draw::Drawing;
 use crate::show::status;
@@ -88,7 +88,7 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize, name: &str)
         NodeContent::Visits { visits, .. } => format!("{visits:>8}  {}  ", padded(&text, 10)),
     };
     let mut notes = Vec::new();
-    if let Some(Cut { moves, .. }) = drawing.cut(index) {
+    if let Some(PrunedMoves { moves, .. }) = drawing.cut(index) {
         let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
         let count = moves.len();
         let moves = moves.join(" ");
