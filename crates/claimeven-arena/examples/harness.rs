@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use claimeven_arena::{AgentSpec, Match, Openings, Plan, Tournament};
+use claimeven_arena::{AgentSpec, Match, Openings, Tournament, TournamentPlan};
 use claimeven_game::Setup;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // The same with everything that a tournament adds: the schedule, results and a journal on disk.
-    let plan = Plan::from_toml(
+    let plan = TournamentPlan::from_toml(
         "players = ['alphabeta:depth=6', 'alphabeta:depth=5']\ngames = 1000\nopenings = 'balanced:6'",
     )?;
     let tournament = Tournament::new(&plan)?;

@@ -15,7 +15,7 @@ use claimeven_solver::{
 use crate::line_margins::LineMargins;
 use crate::roster::AgentSpec;
 
-/// Analyzes positions with the exact solver, which keeps its table from one position to the next.
+/// An analyzer of positions. Its exact solver keeps its table from one position to the next.
 ///
 /// ```
 /// use claimeven_arena::{Analyzer, AnalysisLimits};
@@ -48,7 +48,22 @@ impl AnalysisLimits {
 }
 
 /// The analysis of a position.
+///
+/// ```
+/// use claimeven_arena::{AnalysisLimits, Analyzer};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let analysis = Analyzer::default().analyze(&position, &AnalysisLimits::default());
+/// for (number, column) in (1..).zip(&analysis.columns) {
+///     if let Some(value) = column.and_then(|column| column.value) {
+///         println!("column {number}: {value}");
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The exact value for the side to move, if known.
     pub value: Option<ExactValue>,
@@ -79,6 +94,7 @@ pub enum ExactValue {
 
 /// The analysis of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ColumnAnalysis {
     /// The exact value, if known.
     pub value: Option<ExactValue>,

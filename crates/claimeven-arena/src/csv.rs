@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::report::{Report, Results};
+use claimeven_zero::MatchScore;
+
+use crate::report::Report;
 
 impl Report {
     /// Writes one line of comma-separated values per player, ending with its points against each of
@@ -23,10 +25,10 @@ fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     writeln!(out)?;
     for (rank, (player, row)) in (1..).zip(report.players.iter().zip(&report.head_to_head)) {
-        let Results { won, drawn, lost } = player.results;
+        let MatchScore { wins, draws, losses } = player.results;
         write!(
             out,
-            "{rank},{},{},{:.1},{:.1},{:.1},{},{won},{drawn},{lost},{},{},{},{:.3},{:.1},{},{}",
+            "{rank},{},{},{:.1},{:.1},{:.1},{},{wins},{draws},{losses},{},{},{},{:.3},{:.1},{},{}",
             quoted(&player.name),
             quoted(&player.agent),
             player.elo.estimate,

@@ -16,8 +16,8 @@ use claimeven_work::WorkError;
 
 pub use exact::{SamplePosition, SamplePositions, SampleRequest};
 pub use finding::{
-    Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, Unit,
-    Verdict,
+    Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, TableCell,
+    Unit, Verdict,
 };
 pub use lab::{Lab, LabMachines, Progress};
 pub use match_journal::MatchJournal;
@@ -28,6 +28,15 @@ use crate::roster::write_suggestion;
 use crate::strength::EvaluateError;
 
 /// A claim and its test.
+///
+/// ```
+/// use claimeven_arena::experiments::{EXPERIMENTS, Experiment};
+///
+/// for experiment in EXPERIMENTS {
+///     println!("{}: {}", experiment.name, experiment.claim);
+/// }
+/// assert!(Experiment::named("first-mover").is_ok());
+/// ```
 #[derive(Debug)]
 pub struct Experiment {
     /// The name on the command line.

@@ -11,9 +11,10 @@ use claimeven_search::{Agent, AgentError, Limits};
 use claimeven_work::WorkError;
 
 use crate::record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
+use crate::replay::RecordError;
 use crate::roster::AgentSpec;
 
-/// A game to play.
+/// A pairing: a game to play.
 #[derive(Clone, Debug)]
 pub struct Pairing<'a> {
     /// The board and the rules.
@@ -32,7 +33,7 @@ pub struct Pairing<'a> {
     pub memory: Option<usize>,
 }
 
-/// The time limits of players, in addition to those of their own parameters.
+/// A time control: the time limits of players, in addition to those of their own parameters.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,6 +42,7 @@ pub struct Pairing<'a> {
 ///
 /// let time = TimeControl { per_move: Some(Duration::from_millis(100)), clock: None };
 /// assert_eq!(time.to_string(), "1/0.1");
+/// assert_eq!("1/0.1".parse(), Ok(time));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
@@ -69,24 +71,42 @@ impl fmt::Display for TimeControl {
     /// limit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per_move = self.per_move.map(|time| format!("1/{}", time.as_secs_f64()));
-        let clock = self.clock.map(|Clock { base, increment }| {
-            format!("{}+{}", base.as_secs_f64(), increment.as_secs_f64())
-        });
+        let clock = self.clock.map(|clock| clock.to_string());
         let parts: Vec<String> = [clock, per_move].into_iter().flatten().collect();
         let text = parts.join(", ");
         f.pad(if text.is_empty() { "-" } else { &text })
     }
 }
 
-/// The time for a whole game.
+impl FromStr for TimeControl {
+    type Err = ParseTimeError;
+
+    fn from_str(text: &str) -> Result<TimeControl, ParseTimeError> {
+        let mut time = TimeControl::default();
+        for part in text.split(", ").filter(|_| text != "-") {
+            let is_repeated = match part.strip_prefix("1/") {
+                Some(per_move) => time.per_move.replace(parse_seconds(per_move)?).is_some(),
+                None => time.clock.replace(part.parse()?).is_some(),
+            };
+            if is_repeated {
+                return Err(ParseTimeError::Repeated(part.to_owned()));
+            }
+        }
+        Ok(time)
+    }
+}
+
+/// A clock: the time for a whole game, with an increment.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use claimeven_arena::Clock;
 ///
-/// let clock: Clock = "60+0.5".parse().unwrap();
+/// let clock: Clock = "60+0.5".parse()?;
 /// assert_eq!((clock.base.as_secs(), clock.increment), (60, Duration::from_millis(500)));
+/// assert_eq!(clock.to_string(), "60+0.5");
+/// # Ok::<(), claimeven_arena::ParseTimeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
@@ -105,19 +125,52 @@ impl Clock {
     }
 }
 
-impl FromStr for Clock {
-    type Err = String;
-
-    /// Seconds, or seconds and increment, as in `60+0.5`.
-    fn from_str(text: &str) -> Result<Clock, String> {
-        let seconds = |text: &str| match text.parse() {
-            Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),
-            _ => Err(format!("'{text}' is not a number of seconds from 0 to 86400")),
-        };
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        Ok(Clock { base: seconds(base)?, increment: seconds(increment)? })
+impl fmt::Display for Clock {
+    /// Seconds and increment, as in `60+0.5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.base.as_secs_f64(), self.increment.as_secs_f64())
     }
 }
+
+impl FromStr for Clock {
+    type Err = ParseTimeError;
+
+    /// Seconds, or seconds and increment, as in `60+0.5`.
+    fn from_str(text: &str) -> Result<Clock, ParseTimeError> {
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        Ok(Clock { base: parse_seconds(base)?, increment: parse_seconds(increment)? })
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, ParseTimeError> {
+    match text.parse() {
+        Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(ParseTimeError::Seconds(text.to_owned())),
+    }
+}
+
+/// Why a text is not a [`Clock`] or a [`TimeControl`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseTimeError {
+    /// A part is not a number of seconds from 0 to 86400.
+    Seconds(String),
+    /// A second clock, or a second time per move.
+    Repeated(String),
+}
+
+impl fmt::Display for ParseTimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseTimeError::Seconds(text) => {
+                write!(f, "'{text}' is not a number of seconds from 0 to 86400")
+            }
+            ParseTimeError::Repeated(text) => write!(f, "a second limit of this kind: '{text}'"),
+        }
+    }
+}
+
+impl std::error::Error for ParseTimeError {}
 
 /// Plays a game; `None` if it was cancelled.
 ///
@@ -247,7 +300,10 @@ pub enum MatchError {
     /// A player cannot play.
     Agent(AgentError),
     /// A recorded game is not one of the match.
-    Record(String),
+    Record(RecordMismatch),
+    /// A planned game names a player that is not in the list of players.
+    #[allow(missing_docs, reason = "self-explanatory")]
+    Player { id: String, player: usize },
     /// Other machines cannot play the games.
     Work(WorkError),
 }
@@ -273,7 +329,8 @@ impl fmt::Display for MatchError {
             MatchError::NoOpenings => f.write_str("the match has no openings"),
             MatchError::Opening { ply, error } => write!(f, "move {ply} of an opening: {error}"),
             MatchError::Agent(error) => error.fmt(f),
-            MatchError::Record(reason) => f.write_str(reason),
+            MatchError::Record(error) => error.fmt(f),
+            MatchError::Player { id, player } => write!(f, "game {id} has no player {player}"),
             MatchError::Work(error) => error.fmt(f),
         }
     }
@@ -282,7 +339,8 @@ impl fmt::Display for MatchError {
 impl std::error::Error for MatchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            MatchError::FirstPlayer(_) | MatchError::NoOpenings | MatchError::Record(_) => None,
+            MatchError::FirstPlayer(_) | MatchError::NoOpenings | MatchError::Player { .. } => None,
+            MatchError::Record(error) => Some(error),
             MatchError::Opening { error, .. } => Some(error),
             MatchError::Agent(error) => Some(error),
             MatchError::Work(error) => Some(error),
@@ -290,12 +348,53 @@ impl std::error::Error for MatchError {
     }
 }
 
+/// Why a recorded game does not belong to a match or a tournament.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordMismatch {
+    /// The record is invalid.
+    Invalid(RecordError),
+    /// No planned game has this id.
+    Unplanned(String),
+    /// The planned game differs.
+    Different {
+        /// The game's id.
+        id: String,
+        /// What differs, such as `board` or `opening`.
+        part: &'static str,
+    },
+}
+
+impl fmt::Display for RecordMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordMismatch::Invalid(error) => error.fmt(f),
+            RecordMismatch::Unplanned(id) => write!(f, "game '{id}' is not in the plan"),
+            RecordMismatch::Different { id, part } => {
+                write!(f, "game {id} differs from the plan in its {part}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RecordMismatch {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RecordMismatch::Invalid(error) => Some(error),
+            RecordMismatch::Unplanned(_) | RecordMismatch::Different { .. } => None,
+        }
+    }
+}
+
 impl Pairing<'_> {
     /// Checks that a recorded game between players of these names is the planned one.
-    pub(crate) fn check_record(&self, record: &GameRecord, names: [&str; 2]) -> Result<(), String> {
-        let game = record.replay().map_err(|error| error.to_string())?;
-        let other =
-            |what: &str| Err(format!("game {} differs from the plan in its {what}", record.id));
+    pub(crate) fn check_record(
+        &self,
+        record: &GameRecord,
+        names: [&str; 2],
+    ) -> Result<(), RecordMismatch> {
+        let game = record.replay().map_err(RecordMismatch::Invalid)?;
+        let other = |part| Err(RecordMismatch::Different { id: record.id.clone(), part });
         if record.setup != self.setup {
             return other("board");
         }
@@ -336,4 +435,25 @@ pub(crate) fn build_players(
         player.map(build).transpose()
     });
     Ok([first?, second?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_controls_round_trip_through_their_text() {
+        for text in ["-", "60+0", "0.25+0.001", "1/0.1", "300+2.5, 1/10"] {
+            let time: TimeControl = text.parse().unwrap();
+            assert_eq!(time.to_string(), text);
+        }
+        assert_eq!("90".parse::<Clock>().unwrap().to_string(), "90+0");
+        for (text, part) in [("", ""), ("1/", ""), ("60+x", "x"), ("-1", "-1"), ("86401", "86401")]
+        {
+            let error = text.parse::<TimeControl>().unwrap_err();
+            assert_eq!(error, ParseTimeError::Seconds(part.to_owned()));
+        }
+        let error = "60, 70".parse::<TimeControl>().unwrap_err();
+        assert_eq!(error.to_string(), "a second limit of this kind: '70'");
+    }
 }

@@ -9,11 +9,11 @@ use claimeven_game::{Column, Setup, mix_key};
 use claimeven_work::{DispatchEvent, DynDispatcher, Local};
 
 use crate::external::EnginePool;
-use crate::game::{MatchError, Pairing, TimeControl, play_opening};
+use crate::game::{MatchError, Pairing, RecordMismatch, TimeControl, play_opening};
 use crate::game_units::{Games, PlannedGame};
 use crate::record::{EndReason, GameRecord};
 use crate::roster::AgentSpec;
-use claimeven_zero::{PairResults, Sprt, SprtOutcome};
+use claimeven_zero::{MatchScore, PairResults, Sprt, SprtOutcome};
 
 /// A match between two players.
 ///
@@ -48,13 +48,14 @@ pub struct Match<'a> {
 
 /// The results of a match so far.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct MatchStatus {
-    /// Games won, drawn and lost by the first player.
-    pub results: [u64; 3],
+    /// The results of the first player.
+    pub results: MatchScore,
     /// The results of the first player by pairs of games.
     pub pairs: PairResults,
-    /// Games won, drawn and lost by the first mover.
-    pub first_mover: [u64; 3],
+    /// The results of the first mover.
+    pub first_mover: MatchScore,
     /// Moves, time and nodes of each player.
     pub stats: [PlayerStats; 2],
     /// Games that each player lost on time.
@@ -94,7 +95,7 @@ impl PlayerStats {
 impl MatchStatus {
     /// The number of games.
     pub fn games(&self) -> u64 {
-        self.results.iter().sum()
+        self.results.games()
     }
 
     fn add_pair(&mut self, games: &[GameRecord; 2], seen: &mut HashSet<(usize, String)>) {
@@ -111,8 +112,8 @@ impl MatchStatus {
                     self.first_forfeit[loser].get_or_insert_with(|| (game.id.clone(), detail));
                 }
             }
-            self.results[2 - game.half_points(0)] += 1;
-            self.first_mover[2 - game.half_points(game.first_player)] += 1;
+            self.results.add_game(game.half_points(0));
+            self.first_mover.add_game(game.half_points(game.first_player));
             for (player, stats) in self.stats.iter_mut().enumerate() {
                 stats.add(game, player);
             }
@@ -279,11 +280,11 @@ impl<'a> Match<'a> {
     }
 
     /// The number of a recorded game, from 0, if it belongs to this match.
-    pub fn check(&self, record: &GameRecord) -> Result<u64, String> {
+    pub fn check(&self, record: &GameRecord) -> Result<u64, RecordMismatch> {
         let id = &record.id;
         let number = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|number| number / 2 < self.pairs);
-        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
+        let number = number.ok_or_else(|| RecordMismatch::Unplanned(id.clone()))?;
         let pairing = self.pairing(number, self.players);
         let names = self.players.map(ToString::to_string);
         pairing.check_record(record, names.each_ref().map(|name| &**name))?;
@@ -478,7 +479,7 @@ mod tests {
             .with_pairs(3)
             .run(|_, _| {})
             .unwrap();
-        assert_eq!((status.results, status.forfeited), ([6, 0, 0], [0, 6]));
+        assert_eq!((status.results.wins, status.games(), status.forfeited), (6, 6, [0, 6]));
         assert_eq!(status.first_forfeit[1], Some(("1".to_owned(), "no idea".to_owned())));
         assert_eq!((status.repeated, status.lost_on_time), (4, [0, 0]));
     }

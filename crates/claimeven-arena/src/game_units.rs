@@ -51,7 +51,7 @@ struct Parameters {
 impl Games {
     fn pairing<'a>(&'a self, game: &'a PlannedGame) -> Result<Pairing<'a>, MatchError> {
         let player = |index: usize| {
-            let missing = || MatchError::Record(format!("game {} has no player {index}", game.id));
+            let missing = || MatchError::Player { id: game.id.clone(), player: index };
             self.players.get(index).ok_or_else(missing)
         };
         let [first, second] = game.players;
@@ -136,7 +136,8 @@ impl Work for Games {
             }
             let pairing = self.pairing(game).map_err(|error| error.to_string())?;
             let names = pairing.players.map(ToString::to_string);
-            pairing.check_record(record, names.each_ref().map(|name| &**name))?;
+            let names = names.each_ref().map(|name| &**name);
+            pairing.check_record(record, names).map_err(|error| error.to_string())?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::record::GameRecord;
 
-/// A file of JSON lines, one game each, to which games are added as they finish.
+/// A journal: a file of JSON lines, one game each, to which games are added as they finish.
 ///
 /// Each game is one write, so a program that is killed leaves complete lines and at most one torn
 /// line at the end, which is removed when the journal is opened again.

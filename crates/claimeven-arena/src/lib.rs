@@ -16,8 +16,8 @@
 //! - [`play_game`] plays one game, [`Match`] a match on several threads; both return [`GameRecord`]s.
 //! - [`GameRecord::replay`] checks a record against the rules; [`LegacyRecord`] and [`pgn`] convert it.
 //! - [`run_ugi`] offers the players to other programs; `ugi:cmd=…` is another program as a player.
-//! - [`Plan`] describes a tournament, [`Tournament`] plays it and resumes it after an interruption, and
-//!   [`Report`] has its results.
+//! - [`TournamentPlan`] describes a tournament, [`Tournament`] plays it and resumes it after an
+//!   interruption, and [`Report`] has its results.
 //! - [`Analyzer`] evaluates every move of a position.
 //! - [`Review`] annotates the moves of a game by exact scores.
 //! - [`Puzzle`] is a position with exactly one right move.
@@ -27,12 +27,14 @@
 //! - [`PairResults`], [`Sprt`] and [`ratings`] are the statistics of results.
 //! - [`evaluate`] measures a player against exact scores; [`Scoreboard`] has the results of other
 //!   programs.
-//! - [`EXPERIMENTS`] are claims about players, which a [`Lab`] tests.
+//! - [`experiments`] are claims about players and their tests.
+//!
+//! The example `own_agent` enters a player of your own in a tournament.
 
 mod agents;
 mod analysis;
 mod csv;
-mod experiments;
+pub mod experiments;
 mod export;
 mod external;
 mod game;
@@ -65,30 +67,28 @@ mod ugi;
 pub use agents::{AGENTS, ALIASES};
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use claimeven_coach::Theme;
-pub use experiments::{
-    Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, LabMachines,
-    Line, LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, SamplePosition,
-    SamplePositions, SampleRequest, Table, Unit, UnknownExperiment, Verdict,
-};
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
-pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
+pub use game::{
+    Clock, MatchError, Pairing, ParseTimeError, RecordMismatch, TimeControl, play_game,
+    play_game_watched,
+};
 pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
 pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
 pub use move_units::{ChosenMove, MoveRequest, Moves};
 pub use network_units::{ExamEvaluations, GateGames};
-pub use openings::{OpeningError, OpeningSearch, Openings};
+pub use openings::{OpeningError, OpeningSearch, Openings, ParseOpeningsError};
 pub use picture::{Picture, game_gif};
-pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
-pub use puzzles::{Puzzle, PuzzleGoal};
+pub use plan::{Entrant, Fixture, Format, PlanError, TournamentPlan};
+pub use puzzles::{ParsePuzzleError, Puzzle, PuzzleGoal};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{EndReason, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
 pub use replay::{RecordError, RecordErrorKind};
-pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
+pub use report::{GameLength, PlayerReport, Report, TournamentResults};
 pub use review::{
-    Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
+    Judgement, MoveReview, PlayerReview, Review, ReviewChoice, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
 pub use scoreboard::{PUBLIC_SETS, Scoreboard, ScoreboardEntry, ScoreboardError, public_set};
@@ -98,7 +98,9 @@ pub use strength::{
     evaluate_on,
 };
 pub use tournament::{Tournament, TournamentError, TournamentProgress};
-pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
+pub use tree_drawing::{NoTree, NodeKind, PrunedMoves, TreeDrawing};
 pub use ugi::run_ugi;
 
-pub use claimeven_zero::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};
+pub use claimeven_zero::{
+    Interval, MatchScore, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo,
+};

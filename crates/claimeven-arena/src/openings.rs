@@ -295,7 +295,7 @@ impl OpeningSearch {
         &self.chosen
     }
 
-    /// The chosen openings as move texts, as a [`Plan`](crate::Plan) can be given them.
+    /// The chosen openings as move texts, for a [`TournamentPlan`](crate::TournamentPlan).
     pub fn texts(&self) -> Vec<String> {
         let text = |opening: &Vec<Column>| {
             let mut game = Game::new(self.setup);
@@ -352,25 +352,50 @@ fn opening(games: &RandomGames, plies: u32, random: &mut fastrand::Rng) -> Optio
 }
 
 impl FromStr for Openings {
-    type Err = String;
+    type Err = ParseOpeningsError;
 
-    fn from_str(text: &str) -> Result<Openings, String> {
+    fn from_str(text: &str) -> Result<Openings, ParseOpeningsError> {
         let plies = |text: &str| match text.parse() {
             Ok(plies @ 1..=30) => Ok(plies),
-            _ => Err(format!("'{text}' is not a number of moves from 1 to 30")),
+            _ => Err(ParseOpeningsError::Plies(text.to_owned())),
         };
         match text.split_once(':') {
             None if text == "none" => Ok(Openings::None),
             Some(("balanced", number)) => plies(number).map(Openings::Balanced),
             Some(("random", number)) => plies(number).map(Openings::Random),
-            _ => Err(format!(
-                "unknown openings '{text}' (available: none, balanced:PLIES, random:PLIES)"
-            )),
+            _ => Err(ParseOpeningsError::Unknown(text.to_owned())),
         }
     }
 }
 
+/// Why a text does not name openings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseOpeningsError {
+    /// The kind of openings is unknown.
+    Unknown(String),
+    /// The number of plies is not a number from 1 to 30.
+    Plies(String),
+}
+
+impl fmt::Display for ParseOpeningsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseOpeningsError::Unknown(text) => write!(
+                f,
+                "unknown openings '{text}' (available: none, balanced:PLIES, random:PLIES)"
+            ),
+            ParseOpeningsError::Plies(text) => {
+                write!(f, "'{text}' is not a number of moves from 1 to 30")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParseOpeningsError {}
+
 impl fmt::Display for Openings {
+    /// The text that [`FromStr`] reads; given openings have none and are only counted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Openings::None => f.write_str("none"),

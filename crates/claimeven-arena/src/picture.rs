@@ -7,7 +7,7 @@ use std::f32::consts::FRAC_1_SQRT_2;
 
 use claimeven_game::{Cell, Game, Player, Position};
 
-/// A board drawn in pixels, of a given size.
+/// A picture of a board, in pixels.
 ///
 /// ```
 /// use claimeven_arena::Picture;

@@ -19,20 +19,20 @@ use crate::roster::{AgentSpec, write_suggestion};
 /// A valid tournament: its players have distinct names and support its setup.
 ///
 /// ```
-/// use claimeven_arena::Plan;
+/// use claimeven_arena::TournamentPlan;
 ///
-/// let plan = Plan::from_toml(r#"
+/// let plan = TournamentPlan::from_toml(r#"
 ///     games = 10
 ///     players = ["random", { agent = "alphabeta:depth=4", name = "four" }, "level:3"]
 ///     anchor = { player = "random", elo = 0 }
 /// "#).unwrap();
 /// assert_eq!(plan.games(), 30);
 ///
-/// let error = Plan::from_toml("players = ['random', 'alphabet']").unwrap_err();
+/// let error = TournamentPlan::from_toml("players = ['random', 'alphabet']").unwrap_err();
 /// assert!(error.to_string().starts_with("line 1: unknown player 'alphabet'"), "{error}");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct TournamentPlan {
     pub(crate) title: Option<String>,
     pub(crate) format: Format,
     pub(crate) players: Vec<Entrant>,
@@ -73,7 +73,7 @@ pub struct Entrant {
 /// A pairing of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixture {
-    /// The players, by their indices in [`Plan::players`].
+    /// The players, by their indices in [`TournamentPlan::players`].
     pub players: [usize; 2],
     /// Which of the two moves first in the first game, 0 or 1; they alternate after that.
     pub first_player: usize,
@@ -84,16 +84,16 @@ pub struct Fixture {
 /// The maximum number of games of a tournament.
 const MAX_GAMES: u64 = 10_000_000;
 
-impl Plan {
+impl TournamentPlan {
     /// A round robin with the default openings, seed 1, no time limits, and this many games per
     /// pairing.
     ///
     /// ```
-    /// use claimeven_arena::{AgentSpec, Openings, Plan};
+    /// use claimeven_arena::{AgentSpec, Openings, TournamentPlan};
     /// use claimeven_game::Setup;
     ///
     /// let players = ["random", "level:1", "level:2"].map(|text| text.parse::<AgentSpec>().unwrap());
-    /// let plan = Plan::round_robin(Setup::STANDARD, players, 10)?;
+    /// let plan = TournamentPlan::round_robin(Setup::STANDARD, players, 10)?;
     /// let plan = plan.with_title("Beginners").with_openings(Openings::Random(4)).with_seed(7);
     /// assert_eq!(plan.games(), 30);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -102,7 +102,7 @@ impl Plan {
         setup: Setup,
         players: impl IntoIterator<Item = AgentSpec>,
         games: u64,
-    ) -> Result<Plan, PlanError> {
+    ) -> Result<TournamentPlan, PlanError> {
         let games = Games::try_from(games).map_err(|message| PlanError { line: None, message })?;
         let entrant = |agent| EntrantFile { agent, name: None };
         let file = PlanFile {
@@ -119,31 +119,31 @@ impl Plan {
             setup,
             anchor: None,
         };
-        Plan::check(file, "", None)
+        TournamentPlan::check(file, "", None)
     }
 
     /// Sets the title.
     #[must_use]
-    pub fn with_title(self, title: impl Into<String>) -> Plan {
-        Plan { title: Some(title.into()), ..self }
+    pub fn with_title(self, title: impl Into<String>) -> TournamentPlan {
+        TournamentPlan { title: Some(title.into()), ..self }
     }
 
     /// Sets the openings.
     #[must_use]
-    pub fn with_openings(self, openings: Openings) -> Plan {
-        Plan { openings: Some(openings), ..self }
+    pub fn with_openings(self, openings: Openings) -> TournamentPlan {
+        TournamentPlan { openings: Some(openings), ..self }
     }
 
     /// Sets the seed of openings and random choices.
     #[must_use]
-    pub fn with_seed(self, seed: u64) -> Plan {
-        Plan { seed, ..self }
+    pub fn with_seed(self, seed: u64) -> TournamentPlan {
+        TournamentPlan { seed, ..self }
     }
 
     /// Sets the time limits.
     #[must_use]
-    pub fn with_time(self, time: TimeControl) -> Plan {
-        Plan { time, ..self }
+    pub fn with_time(self, time: TimeControl) -> TournamentPlan {
+        TournamentPlan { time, ..self }
     }
 
     /// The title.
@@ -157,12 +157,12 @@ impl Plan {
     }
 
     /// Reads a plan from the text of a TOML file.
-    pub fn from_toml(text: &str) -> Result<Plan, PlanError> {
+    pub fn from_toml(text: &str) -> Result<TournamentPlan, PlanError> {
         let file = toml::from_str(text).map_err(|error| PlanError {
             line: error.span().map(|span| line_at(text, span.start)),
             message: one_line(error.message()),
         })?;
-        Plan::check(file, text, Some(&ModelStore::default()))
+        TournamentPlan::check(file, text, Some(&ModelStore::default()))
     }
 
     /// Reads a plan from JSON: the same keys as in TOML, or a list of games.
@@ -170,21 +170,21 @@ impl Plan {
     /// A game of a list has `player_one_settings` and `player_two_settings`, each with a player's
     /// name as `AI` and its parameters as `options`, and optionally a `first_player`, 1 or 2. Other
     /// keys, as in game records, are ignored. Games start from the empty board.
-    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        Plan::from_json_with(text, &ModelStore::default())
+    pub fn from_json(text: &str) -> Result<TournamentPlan, PlanError> {
+        TournamentPlan::from_json_with(text, &ModelStore::default())
     }
 
     /// Reads a plan from JSON; its players find their models in a store.
-    pub fn from_json_with(text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
+    pub fn from_json_with(text: &str, models: &ModelStore) -> Result<TournamentPlan, PlanError> {
         let wrong = |error: serde_json::Error| {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
             PlanError { line: Some(error.line()), message: one_line(&message[..end]) }
         };
         if text.trim_start().starts_with('[') {
-            Plan::from_games(serde_json::from_str(text).map_err(wrong)?)
+            TournamentPlan::from_games(serde_json::from_str(text).map_err(wrong)?)
         } else {
-            Plan::check(serde_json::from_str(text).map_err(wrong)?, text, Some(models))
+            TournamentPlan::check(serde_json::from_str(text).map_err(wrong)?, text, Some(models))
         }
     }
 
@@ -209,7 +209,11 @@ impl Plan {
         self.rounds().div_ceil(2) as usize
     }
 
-    fn check(file: PlanFile, text: &str, models: Option<&ModelStore>) -> Result<Plan, PlanError> {
+    fn check(
+        file: PlanFile,
+        text: &str,
+        models: Option<&ModelStore>,
+    ) -> Result<TournamentPlan, PlanError> {
         let wrong =
             |value: &str, message: String| PlanError { line: line_of(text, value), message };
         let setup = file.setup;
@@ -282,7 +286,7 @@ impl Plan {
             Some(OpeningsFile::Kind(openings)) => Some(openings),
             None => None,
         };
-        Ok(Plan {
+        Ok(TournamentPlan {
             title: file.title,
             format: file.format,
             anchor: anchor.transpose()?,
@@ -299,7 +303,7 @@ impl Plan {
         })
     }
 
-    fn from_games(games: Vec<LegacyGame>) -> Result<Plan, PlanError> {
+    fn from_games(games: Vec<LegacyGame>) -> Result<TournamentPlan, PlanError> {
         if games.is_empty() {
             return Err(PlanError { line: None, message: "the list has no games".to_owned() });
         }
@@ -319,7 +323,7 @@ impl Plan {
             let first_player = game.first_player.map_or(0, |LegacyFirstPlayer(place)| place);
             fixtures.push(Fixture { players: pairing, first_player, games: 1 });
         }
-        Ok(Plan {
+        Ok(TournamentPlan {
             title: None,
             format: Format::Pairings,
             players,
@@ -668,8 +672,9 @@ mod tests {
     #[test]
     fn a_plan_schedules_the_pairings() {
         let pairings_of = |text: &str| {
-            let plan =
-                Plan::from_toml(&format!("players = ['random', 'level:1', 'level:2']\n{text}"));
+            let plan = TournamentPlan::from_toml(&format!(
+                "players = ['random', 'level:1', 'level:2']\n{text}"
+            ));
             plan.unwrap().fixtures.iter().map(|fixture| fixture.players).collect::<Vec<_>>()
         };
         assert_eq!(pairings_of(""), [[0, 1], [0, 2], [1, 2]]);
@@ -688,7 +693,8 @@ mod tests {
             "openings": ["44", "1"],
             "players": ["random", { "agent": "level:2", "name": "two" }],
             "anchor": { "player": "two", "elo": -3.5 }, "setup": { "cols": 6, "ruleset": "lines" } }"#;
-        let [toml, json] = [Plan::from_toml(toml).unwrap(), Plan::from_json(json).unwrap()];
+        let [toml, json] =
+            [TournamentPlan::from_toml(toml).unwrap(), TournamentPlan::from_json(json).unwrap()];
         assert_eq!(format!("{toml:?}"), format!("{json:?}"));
         assert_eq!(toml.anchor, Some((1, -3.5)));
         assert_eq!(toml.setup.to_string(), "6x6, connect 4, lines");
@@ -696,7 +702,7 @@ mod tests {
 
     #[test]
     fn a_list_of_games_is_a_plan() {
-        let plan = Plan::from_json(
+        let plan = TournamentPlan::from_json(
             r#"[
               { "player_one_settings": { "AI": "MiniMax", "options": { "depth": 2 } },
                 "player_two_settings": { "AI": "random" }, "first_player": 2, "winner": "red" },
@@ -772,7 +778,7 @@ mod tests {
             ),
             ("games = ", Some(1), ""),
         ] {
-            let error = Plan::from_toml(text).unwrap_err();
+            let error = TournamentPlan::from_toml(text).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error}");
             assert_eq!(error.line, line, "{text}: {error}");
             assert!(!error.to_string().contains('\n'), "{error}");
@@ -804,7 +810,7 @@ mod tests {
             (game("{\"AI\": \"random\"}", "3"), Some(4), "first_player '3' is neither 1 nor 2"),
             ("[".to_owned(), Some(1), "EOF"),
         ] {
-            let error = Plan::from_json(&text).unwrap_err();
+            let error = TournamentPlan::from_json(&text).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error}");
             assert_eq!(error.line, line, "{text}: {error}");
         }

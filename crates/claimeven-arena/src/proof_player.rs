@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use claimeven_coach::{Goal, Proof, embedded_proof};
+use claimeven_coach::{Goal, ProofTree, embedded_proof};
 use claimeven_game::{Column, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
@@ -12,7 +12,7 @@ use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 /// In positions outside the proof, which its owner never reaches from the start of the game, it
 /// connects four, blocks, or plays as close to the centre as possible.
 pub(crate) struct ProofPlayer {
-    proof: Arc<Proof>,
+    proof: Arc<ProofTree>,
 }
 
 impl ProofPlayer {
@@ -21,7 +21,7 @@ impl ProofPlayer {
         let failed =
             |reason: String| AgentError::Failed { reason: format!("{}: {reason}", path.display()) };
         let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-        let proof = Proof::from_bytes(&bytes).map_err(|error| failed(error.to_string()))?;
+        let proof = ProofTree::from_bytes(&bytes).map_err(|error| failed(error.to_string()))?;
         if proof.claim().setup == setup {
             return Ok(ProofPlayer { proof: Arc::new(proof) });
         }
@@ -78,12 +78,12 @@ mod tests {
     use super::*;
 
     /// A proof that the first player wins on a small board.
-    fn proof() -> Proof {
+    fn proof() -> ProofTree {
         let setup = Setup::new(5, 4, 3, Ruleset::Standard).unwrap();
         let claim = Claim { setup, owner: Player::First, goal: Goal::Win };
         let mut search = ProofSearch::new(claim, 1, 1, None).unwrap();
         search.run(|progress, _| progress.proven.is_none());
-        Proof::from_bytes(&search.proof().unwrap()).unwrap()
+        ProofTree::from_bytes(&search.proof().unwrap()).unwrap()
     }
 
     #[test]

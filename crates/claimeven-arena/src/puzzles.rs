@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use claimeven_coach::{Coach, Reason, Theme};
-use claimeven_game::{Cell, Column, Game, Player, Position, Setup};
+use claimeven_game::{Cell, Column, Game, MoveTextError, Player, Position, Setup};
 use claimeven_search::Limits;
 use fastrand::Rng;
 
@@ -21,25 +21,21 @@ use crate::roster::AgentSpec;
 /// ```
 /// use claimeven_arena::{PuzzleGoal, Puzzle, Theme};
 ///
-/// let puzzle: Puzzle = "44455554221 win 2 4 1 double-threat".parse().unwrap();
-/// assert_eq!((puzzle.goal, puzzle.column, puzzle.grade), (PuzzleGoal::Win, 4, 1));
-/// assert_eq!(puzzle.themes, [Theme::DoubleThreat]);
+/// let puzzle: Puzzle = "44455554221 win 2 4 1 double-threat".parse()?;
+/// assert_eq!((puzzle.goal(), puzzle.solution().number(), puzzle.grade()), (PuzzleGoal::Win, 4, 1));
+/// assert_eq!(puzzle.themes(), [Theme::DoubleThreat]);
 /// assert_eq!(puzzle.to_string(), "44455554221 win 2 4 1 double-threat");
+/// # Ok::<(), claimeven_arena::ParsePuzzleError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Puzzle {
-    /// The moves that lead to the position, as text.
-    pub moves: String,
-    /// The goal of the side to move.
-    pub goal: PuzzleGoal,
-    /// The number of discs that it plays until it wins, including the last one; 0 for a draw.
-    pub discs: u32,
-    /// The only right move, from 1.
-    pub column: u8,
-    /// The difficulty, from 1 to [`Puzzle::GRADES`].
-    pub grade: u8,
-    /// What the puzzle is about, the theme that ends the game first.
-    pub themes: Vec<Theme>,
+    moves: String,
+    position: Position,
+    goal: PuzzleGoal,
+    discs: u32,
+    solution: Column,
+    grade: u8,
+    themes: Vec<Theme>,
 }
 
 /// The themes of a position: those at the end of its explanation, preceded by a forced block.
@@ -99,15 +95,45 @@ impl Puzzle {
         &ALL
     }
 
+    /// The moves that lead to the position, as text.
+    pub fn moves(&self) -> &str {
+        &self.moves
+    }
+
     /// The position to solve.
-    pub fn position(&self) -> Result<Position, String> {
-        Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The goal of the side to move.
+    pub fn goal(&self) -> PuzzleGoal {
+        self.goal
+    }
+
+    /// The number of discs that the side to move plays until it wins, including the last one; 0
+    /// for a draw.
+    pub fn discs(&self) -> u32 {
+        self.discs
+    }
+
+    /// The only right move.
+    pub fn solution(&self) -> Column {
+        self.solution
+    }
+
+    /// The difficulty, from 1 to [`Puzzle::GRADES`].
+    pub fn grade(&self) -> u8 {
+        self.grade
+    }
+
+    /// What the puzzle is about, the theme that ends the game first.
+    pub fn themes(&self) -> &[Theme] {
+        &self.themes
     }
 
     /// Determines the themes.
     fn explain(&mut self, coach: &mut Coach) {
-        let position = self.position().expect("the moves of a puzzle are legal");
-        self.themes = themes_of(coach, &position, self.goal);
+        self.themes = themes_of(coach, &self.position, self.goal);
     }
 
     /// Finds puzzles in games between fallible players, an equal number of each grade; the same
@@ -195,9 +221,9 @@ fn basic_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option
         ExactValue::Draw => (PuzzleGoal::Draw, 0),
         _ => return None,
     };
-    let column = only_move(&analysis, goal)?;
-    let moves = moves.to_owned();
-    Some(Puzzle { moves, goal, discs, column: column.number(), grade: 1, themes: Vec::new() })
+    let solution = only_move(&analysis, goal)?;
+    let (moves, themes) = (moves.to_owned(), Vec::new());
+    Some(Puzzle { moves, position: *position, goal, discs, solution, grade: 1, themes })
 }
 
 /// The one move that achieves the goal, if there is exactly one.
@@ -245,15 +271,15 @@ fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Optio
         ExactValue::Draw => (PuzzleGoal::Draw, 0),
         _ => return None,
     };
-    let column = only_move(&analysis, goal)?;
+    let solution = only_move(&analysis, goal)?;
     // An obvious block is not a puzzle.
     let plausible = plausible_errors(&analysis);
     if plausible == 0 {
         return None;
     }
-    let grade = grade(position, column, discs, plausible);
+    let grade = grade(position, solution, discs, plausible);
     let (moves, themes) = (moves.to_owned(), Vec::new());
-    Some(Puzzle { moves, goal, discs, column: column.number(), grade, themes })
+    Some(Puzzle { moves, position: *position, goal, discs, solution, grade, themes })
 }
 
 /// Wrong moves that do not lose at once.
@@ -295,18 +321,17 @@ const fn sign(goal: PuzzleGoal) -> i32 {
 
 impl fmt::Display for Puzzle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Puzzle { moves, goal, discs, column, grade, themes } = self;
+        let Puzzle { moves, goal, discs, solution, grade, themes, .. } = self;
         let themes: Vec<&str> = themes.iter().map(|theme| theme.name()).collect();
-        write!(f, "{moves} {} {discs} {column} {grade} {}", goal.name(), themes.join(","))
+        write!(f, "{moves} {} {discs} {solution} {grade} {}", goal.name(), themes.join(","))
     }
 }
 
 impl FromStr for Puzzle {
-    type Err = String;
+    type Err = ParsePuzzleError;
 
-    fn from_str(text: &str) -> Result<Puzzle, String> {
-        let wrong =
-            || format!("'{text}' is not a puzzle: MOVES win|draw DISCS COLUMN GRADE THEMES");
+    fn from_str(text: &str) -> Result<Puzzle, ParsePuzzleError> {
+        let wrong = || ParsePuzzleError::Format(text.to_owned());
         let words: Vec<&str> = text.split_whitespace().collect();
         let [moves, goal, discs, column, grade, themes] = words[..] else { return Err(wrong()) };
         let goal = match goal {
@@ -316,19 +341,60 @@ impl FromStr for Puzzle {
         };
         let number = |word: &str| word.parse::<u8>().map_err(|_| wrong());
         let theme = |name: &str| Theme::ALL.into_iter().find(|theme| theme.name() == name);
-        let puzzle = Puzzle {
+        let position =
+            Position::from_moves(Setup::STANDARD, moves).map_err(ParsePuzzleError::Moves)?;
+        let column = number(column)?;
+        let solution = position.legal().find(|legal| legal.number() == column);
+        let grade = number(grade)?;
+        Ok(Puzzle {
             moves: moves.to_owned(),
+            position,
             goal,
             discs: number(discs)?.into(),
-            column: number(column)?,
-            grade: number(grade)?,
+            solution: solution.ok_or(ParsePuzzleError::Solution(column))?,
+            grade: Some(grade)
+                .filter(|grade| (1..=Puzzle::GRADES).contains(grade))
+                .ok_or_else(wrong)?,
             themes: themes
                 .split(',')
                 .map(|name| theme(name).ok_or_else(wrong))
                 .collect::<Result<_, _>>()?,
-        };
-        puzzle.position()?;
-        Ok(puzzle)
+        })
+    }
+}
+
+/// Why a text is not a [`Puzzle`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParsePuzzleError {
+    /// It does not have the format of a puzzle.
+    Format(String),
+    /// The moves do not lead to a position.
+    Moves(MoveTextError),
+    /// The solution is not a legal move.
+    Solution(u8),
+}
+
+impl fmt::Display for ParsePuzzleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParsePuzzleError::Format(text) => {
+                write!(f, "'{text}' is not a puzzle: MOVES win|draw DISCS COLUMN GRADE THEMES")
+            }
+            ParsePuzzleError::Moves(error) => error.fmt(f),
+            ParsePuzzleError::Solution(column) => {
+                write!(f, "the solution is not a legal move: column {column}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParsePuzzleError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParsePuzzleError::Moves(error) => Some(error),
+            ParsePuzzleError::Format(_) | ParsePuzzleError::Solution(_) => None,
+        }
     }
 }
 
@@ -344,13 +410,13 @@ mod tests {
         let puzzles = Puzzle::embedded();
         assert!(puzzles.len() >= 200, "{}", puzzles.len());
         for puzzle in puzzles {
-            let position = puzzle.position().unwrap();
+            let position = *puzzle.position();
             for column in position.legal() {
                 let mut child = position;
                 child.play(column).unwrap();
                 let sign = -solver.sign(&child).unwrap();
                 let keeps = sign == self::sign(puzzle.goal);
-                assert_eq!(keeps, column.number() == puzzle.column, "{puzzle}: column {column}");
+                assert_eq!(keeps, column == puzzle.solution, "{puzzle}: column {column}");
                 assert!(keeps || sign < self::sign(puzzle.goal), "{puzzle}: column {column}");
             }
             let discs = solver.score(&position).unwrap().moves_to_win(&position).unwrap_or(0);
@@ -359,7 +425,7 @@ mod tests {
         for grade in 1..=Puzzle::GRADES {
             assert!(puzzles.iter().filter(|puzzle| puzzle.grade == grade).count() >= 20);
         }
-        let positions = puzzles.iter().map(|puzzle| puzzle.position().unwrap().canonical_key());
+        let positions = puzzles.iter().map(|puzzle| puzzle.position().canonical_key());
         assert_eq!(positions.collect::<HashSet<_>>().len(), puzzles.len(), "no puzzle twice");
     }
 
@@ -389,10 +455,10 @@ mod tests {
     fn themes_match_their_definitions() {
         let mut seen: HashSet<Theme> = HashSet::new();
         for puzzle in Puzzle::embedded() {
-            let position = puzzle.position().unwrap();
+            let position = *puzzle.position();
             let has = |theme| puzzle.themes.contains(&theme);
             let (own, other) = (position.player(), position.player().opponent());
-            let column = Column::from_index(usize::from(puzzle.column) - 1).unwrap();
+            let column = puzzle.solution;
             let mut after = position;
             after.play(column).unwrap();
             assert_eq!(has(Theme::WinNow), after.outcome().is_some(), "{puzzle}");
@@ -455,9 +521,12 @@ mod tests {
             "44 win x 4 1 win-now",
             "44 win 2 4 1 luck",
             "48 win 2 4 1 win-now",
+            "44 win 2 9 1 win-now",
+            "44 win 2 4 6 win-now",
         ] {
-            let error = text.parse::<Puzzle>().unwrap_err();
-            assert!(error.contains(text) || error.contains("'8'"), "{error}");
+            let error = text.parse::<Puzzle>().unwrap_err().to_string();
+            let is_named = error.contains(text) || error.contains("'8'");
+            assert!(is_named || error.ends_with("column 9"), "{error}");
         }
     }
 }

@@ -92,8 +92,9 @@ pub struct ResultRecord {
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum EndReason {
-    /// The winner completed a line.
+    /// The winner connected four (or the connect length of the setup).
     Line,
     /// The board is full.
     BoardFull,

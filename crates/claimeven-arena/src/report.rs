@@ -6,52 +6,10 @@ use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
 
 use crate::game_match::PlayerStats;
-use crate::plan::Plan;
+use crate::plan::TournamentPlan;
 use crate::rating::{PairScore, rating_groups, ratings};
 use crate::record::{EndReason, GameRecord};
-use claimeven_zero::{Interval, PairResults};
-
-/// Games won, drawn and lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "self-explanatory")]
-pub struct Results {
-    pub won: u64,
-    pub drawn: u64,
-    pub lost: u64,
-}
-
-impl Results {
-    /// The number of games.
-    pub fn games(self) -> u64 {
-        self.won + self.drawn + self.lost
-    }
-
-    /// One point for each win, half a point for each draw.
-    pub fn points(self) -> f64 {
-        self.won as f64 + 0.5 * self.drawn as f64
-    }
-
-    /// Points per game, 0 to 1; `None` without games.
-    pub fn score(self) -> Option<f64> {
-        (self.games() > 0).then(|| self.points() / self.games() as f64)
-    }
-
-    fn add(&mut self, half_points: usize) {
-        match half_points {
-            0 => self.lost += 1,
-            1 => self.drawn += 1,
-            _ => self.won += 1,
-        }
-    }
-
-    fn plus(self, other: Results) -> Results {
-        Results {
-            won: self.won + other.won,
-            drawn: self.drawn + other.drawn,
-            lost: self.lost + other.lost,
-        }
-    }
-}
+use claimeven_zero::{Interval, MatchScore, PairResults};
 
 /// The results of a tournament so far.
 ///
@@ -60,13 +18,13 @@ impl Results {
 pub struct TournamentResults {
     games: u64,
     /// The results of each player against each other player.
-    cross_table: Vec<Vec<Results>>,
+    cross_table: Vec<Vec<MatchScore>>,
     /// The pair results of the first of two players, by both players.
     pairs: BTreeMap<[usize; 2], PairResults>,
     /// Half points of games whose pair is not complete, by fixture and pair.
     half_pairs: HashMap<(usize, u64), usize>,
     /// The results of each player as first mover.
-    moving_first: Vec<Results>,
+    moving_first: Vec<MatchScore>,
     stats: Vec<PlayerStats>,
     lost_on_time: Vec<u64>,
     forfeited: Vec<u64>,
@@ -80,10 +38,10 @@ impl TournamentResults {
     pub(crate) fn new(players: usize) -> TournamentResults {
         TournamentResults {
             games: 0,
-            cross_table: vec![vec![Results::default(); players]; players],
+            cross_table: vec![vec![MatchScore::default(); players]; players],
             pairs: BTreeMap::new(),
             half_pairs: HashMap::new(),
-            moving_first: vec![Results::default(); players],
+            moving_first: vec![MatchScore::default(); players],
             stats: vec![PlayerStats::default(); players],
             lost_on_time: vec![0; players],
             forfeited: vec![0; players],
@@ -110,9 +68,9 @@ impl TournamentResults {
         for side in [0, 1] {
             let (player, other) = (players[side], players[1 - side]);
             let half_points = game.half_points(side);
-            self.cross_table[player][other].add(half_points);
+            self.cross_table[player][other].add_game(half_points);
             if side == game.first_player {
-                self.moving_first[player].add(half_points);
+                self.moving_first[player].add_game(half_points);
             }
             self.stats[player].add(game, side);
             if half_points == 0 {
@@ -139,7 +97,7 @@ impl TournamentResults {
     }
 
     /// Ratings and statistics of the games so far, the strongest player first.
-    pub fn report(&self, plan: &Plan) -> Report {
+    pub fn report(&self, plan: &TournamentPlan) -> Report {
         let count = plan.players.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
         let scores: Vec<PairScore> = pairs
@@ -160,7 +118,7 @@ impl TournamentResults {
         });
         let player = |&place: &usize| {
             let results =
-                self.cross_table[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
+                self.cross_table[place].iter().fold(MatchScore::default(), |sum, &r| sum + r);
             let PlayerStats { moves, ms, nodes } = self.stats[place];
             let each = |sum: f64| if moves > 0 { sum / moves as f64 } else { 0.0 };
             PlayerReport {
@@ -179,7 +137,7 @@ impl TournamentResults {
                 forfeited: self.forfeited[place],
             }
         };
-        let moving_first = self.moving_first.iter().fold(Results::default(), |sum, &r| sum.plus(r));
+        let moving_first = self.moving_first.iter().fold(MatchScore::default(), |sum, &r| sum + r);
         Report {
             title: plan.title.clone(),
             format: plan.format.to_string(),
@@ -197,7 +155,11 @@ impl TournamentResults {
             first_player_score: moving_first.score(),
             distinct: self.seen.len() as u64,
             repeated: self.games - self.seen.len() as u64,
-            lengths: self.lengths.iter().map(|(&moves, &games)| Length { moves, games }).collect(),
+            lengths: self
+                .lengths
+                .iter()
+                .map(|(&moves, &games)| GameLength { moves, games })
+                .collect(),
         }
     }
 }
@@ -232,9 +194,9 @@ fn group_ratings(
 /// The report of a tournament: ratings, standings and statistics.
 ///
 /// ```
-/// use claimeven_arena::{Plan, Tournament};
+/// use claimeven_arena::{TournamentPlan, Tournament};
 ///
-/// let plan = Plan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
+/// let plan = TournamentPlan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
 /// let report = Tournament::new(&plan)?.run(None, 1, |_| {})?.report(&plan);
 /// let mut csv = Vec::new();
 /// report.write_csv(&mut csv)?;
@@ -243,6 +205,7 @@ fn group_ratings(
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct Report {
     pub title: Option<String>,
     /// The name of the plan's [`Format`](crate::Format).
@@ -258,9 +221,11 @@ pub struct Report {
     /// All players, the strongest first.
     pub players: Vec<PlayerReport>,
     /// The results of each player against each other player, in the same order.
-    pub head_to_head: Vec<Vec<Results>>,
+    #[serde(with = "scores_in_json::table")]
+    pub head_to_head: Vec<Vec<MatchScore>>,
     /// The results of the first movers.
-    pub first_player: Results,
+    #[serde(with = "scores_in_json::WonDrawnLost")]
+    pub first_player: MatchScore,
     /// The points per game of the first movers.
     pub first_player_score: Option<f64>,
     /// Games that differ in their players, in the first mover or in their moves.
@@ -268,12 +233,13 @@ pub struct Report {
     /// Games that repeat an earlier one.
     pub repeated: u64,
     /// The distribution of game lengths, including opening moves, the shortest first.
-    pub lengths: Vec<Length>,
+    pub lengths: Vec<GameLength>,
 }
 
 /// A player's part of a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct PlayerReport {
     pub name: String,
     /// The agent text.
@@ -282,13 +248,14 @@ pub struct PlayerReport {
     /// through any chain of games.
     pub group: usize,
     pub elo: Interval,
-    #[serde(flatten)]
-    pub results: Results,
+    #[serde(flatten, with = "scores_in_json::WonDrawnLost")]
+    pub results: MatchScore,
     pub points: f64,
     /// Points per game.
     pub score: Option<f64>,
     /// The results as first mover.
-    pub moving_first: Results,
+    #[serde(with = "scores_in_json::WonDrawnLost")]
+    pub moving_first: MatchScore,
     /// Moves chosen by the player, without opening moves.
     pub moves: u64,
     pub ms_per_move: f64,
@@ -297,10 +264,53 @@ pub struct PlayerReport {
     pub forfeited: u64,
 }
 
-/// The number of games of one length.
+/// Scores in the JSON of reports, as `won`, `drawn` and `lost`.
+mod scores_in_json {
+    use claimeven_zero::MatchScore;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "MatchScore")]
+    pub(super) struct WonDrawnLost {
+        #[serde(rename = "won")]
+        wins: u64,
+        #[serde(rename = "drawn")]
+        draws: u64,
+        #[serde(rename = "lost")]
+        losses: u64,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Entry(#[serde(with = "WonDrawnLost")] MatchScore);
+
+    pub(super) mod table {
+        use serde::{Deserializer, Serializer};
+
+        use super::{Deserialize, Entry, MatchScore};
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            rows: &[Vec<MatchScore>],
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(
+                rows.iter().map(|row| row.iter().copied().map(Entry).collect::<Vec<_>>()),
+            )
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Vec<Vec<MatchScore>>, D::Error> {
+            let rows = Vec::<Vec<Entry>>::deserialize(deserializer)?;
+            let scores = |row: Vec<Entry>| row.into_iter().map(|Entry(score)| score).collect();
+            Ok(rows.into_iter().map(scores).collect())
+        }
+    }
+}
+
+/// A length of games, and how many games have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
-pub struct Length {
+pub struct GameLength {
     pub moves: usize,
     pub games: u64,
 }

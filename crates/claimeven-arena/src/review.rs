@@ -22,6 +22,7 @@ use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 /// assert_eq!(review.moves[0].best().unwrap().column, 4);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Review {
     /// The moves in order.
     pub moves: Vec<MoveReview>,
@@ -30,6 +31,19 @@ pub struct Review {
 }
 
 /// The limits of a review.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_arena::{Review, ReviewOptions};
+/// use claimeven_game::{Game, Setup};
+///
+/// let time = Some(Duration::from_millis(100));
+/// let options = ReviewOptions { time, ..ReviewOptions::default() };
+/// let review = Review::of(&Game::parse(Setup::STANDARD, "4455")?, &options);
+/// println!("{} moves, complete: {}", review.moves.len(), review.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
     /// The time for all positions; each gets an equal share of what is left.
@@ -52,13 +66,14 @@ impl Default for ReviewOptions {
 
 /// The review of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MoveReview {
     /// The column played, from 1.
     pub column: u8,
     /// The annotation.
     pub judgement: Judgement,
     /// The legal columns whose result is known, from the left.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ReviewChoice>,
     /// The preferred move of a search, if not all results are known.
     #[serde(default)]
     pub estimate: Option<ReviewEstimate>,
@@ -75,9 +90,9 @@ pub struct ReviewEstimate {
     pub pv: Vec<u8>,
 }
 
-/// The value of a column for the side to move.
+/// A legal column, and its value for the side to move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct ReviewChoice {
     /// The column, counted from 1.
     pub column: u8,
     /// The exact score: positive for a win (the sooner, the higher), 0 for a draw, negative for a
@@ -91,9 +106,9 @@ pub struct Choice {
     pub plies: Option<u32>,
 }
 
-impl Choice {
+impl ReviewChoice {
     /// The value of a column, if its result is known.
-    fn of(column: Column, known: ColumnAnalysis, position: &Position) -> Option<Choice> {
+    fn of(column: Column, known: ColumnAnalysis, position: &Position) -> Option<ReviewChoice> {
         let column = column.number();
         let Some(value) = known.value else {
             let score = (known.at_least == known.at_most).then_some(known.at_least)?;
@@ -102,7 +117,7 @@ impl Choice {
                 0 => "draw",
                 _ => "loses",
             };
-            return Some(Choice {
+            return Some(ReviewChoice {
                 column,
                 score,
                 value: value.to_owned(),
@@ -118,7 +133,7 @@ impl Choice {
             ExactValue::Draw => (0, None),
             ExactValue::Margin(lines) => (lines, None),
         };
-        Some(Choice { column, score, value: value.to_string(), exact: true, plies })
+        Some(ReviewChoice { column, score, value: value.to_string(), exact: true, plies })
     }
 }
 
@@ -189,6 +204,7 @@ impl Judgement {
 
 /// A player's part of a review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlayerReview {
     /// Moves of the player.
     pub moves: usize,
@@ -280,14 +296,14 @@ impl Review {
 
 impl MoveReview {
     /// The value of the played move.
-    pub fn played(&self) -> Option<&Choice> {
+    pub fn played(&self) -> Option<&ReviewChoice> {
         self.choices.iter().find(|choice| choice.column == self.column)
     }
 
     /// The best move; if there are several, the one played or else the first.
-    pub fn best(&self) -> Option<&Choice> {
+    pub fn best(&self) -> Option<&ReviewChoice> {
         let best = self.choices.iter().map(|choice| choice.score).max()?;
-        let is_best = |choice: &&Choice| choice.score == best;
+        let is_best = |choice: &&ReviewChoice| choice.score == best;
         self.played().filter(is_best).or_else(|| self.choices.iter().find(is_best))
     }
 
@@ -297,7 +313,7 @@ impl MoveReview {
         if self.judgement == Judgement::Unknown {
             return None;
         }
-        let half_points = |choice: &Choice| choice.score.signum() + 1;
+        let half_points = |choice: &ReviewChoice| choice.score.signum() + 1;
         let best = self.choices.iter().map(half_points).max()?;
         let worst = self.choices.iter().map(half_points).min()?;
         Some((best - half_points(self.played()?), best - worst))
@@ -329,7 +345,7 @@ impl PlayerReview {
 }
 
 /// Judges a move by the choices with known results, which may be fewer than `legal`.
-fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
+fn judgement(choices: &[ReviewChoice], column: u8, legal: usize) -> Judgement {
     let played = choices.iter().find(|choice| choice.column == column);
     let best = choices.iter().map(|choice| choice.score).max();
     let (Some(played), Some(best)) = (played.map(|choice| choice.score), best) else {
@@ -390,9 +406,11 @@ impl<'a> Judge<'a> {
         let share = left.map(|left| left.div_f64(positions_left as f64));
         let time = [most, share].into_iter().flatten().min();
         let analysis = self.analyzer.analyze(position, &AnalysisLimits { time, cancel });
-        let choices: Vec<Choice> = position
+        let choices: Vec<ReviewChoice> = position
             .legal()
-            .filter_map(|column| Choice::of(column, analysis.columns[column.index()]?, position))
+            .filter_map(|column| {
+                ReviewChoice::of(column, analysis.columns[column.index()]?, position)
+            })
             .collect();
         let judgement = judgement(&choices, column, position.legal().count());
         self.failures = if judgement == Judgement::Unknown { self.failures + 1 } else { 0 };

@@ -89,7 +89,8 @@ impl Work for SelfPlayGames {
     fn decode(bytes: &[u8]) -> Result<SelfPlayOutput, String> {
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("missing setup")?;
         let setup = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
-        Ok(SelfPlayOutput { setup, batch: SelfPlayBatch::from_bytes(&bytes[end + 1..], setup)? })
+        let batch = SelfPlayBatch::from_bytes(&bytes[end + 1..], setup);
+        Ok(SelfPlayOutput { setup, batch: batch.map_err(|error| error.to_string())? })
     }
 
     fn verify(&self, unit: &Range<u64>, output: &SelfPlayOutput) -> Result<(), String> {

@@ -21,7 +21,7 @@ use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 use crate::scoreboard::public_set;
 
-/// Positions with their exact scores.
+/// A test set: positions with their exact scores.
 ///
 /// ```
 /// use claimeven_arena::TestSet;
@@ -102,6 +102,16 @@ impl TestSet {
 }
 
 /// Positions of random games, from which a test set can be built.
+///
+/// ```
+/// use claimeven_arena::RandomPositions;
+/// use claimeven_game::Setup;
+///
+/// let sample = RandomPositions::new(Setup::STANDARD, 10, 8..=36, 1)?;
+/// assert_eq!(sample.positions.len(), 10);
+/// println!("{}", sample.name);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RandomPositions {
     /// The name of the test set.
@@ -135,6 +145,13 @@ impl RandomPositions {
 }
 
 /// A player's result on a test set.
+///
+/// ```
+/// use claimeven_arena::Strength;
+///
+/// let strength = Strength { positions: 200, wins_drawn: 3, draws_lost: 1, ..Strength::default() };
+/// assert_eq!(strength.error_rate().to_string(), "2.00 % (0.78 to 5.03)");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Strength {
     /// The name of the set.

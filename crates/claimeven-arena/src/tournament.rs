@@ -10,24 +10,24 @@ use claimeven_game::{Column, Game, mix_key};
 use claimeven_solver::Limits;
 use claimeven_work::{DispatchEvent, Dispatcher, Local, run_jobs};
 
-use crate::game::{MatchError, Pairing, play_game_watched};
+use crate::game::{MatchError, Pairing, RecordMismatch, play_game_watched};
 use crate::game_units::{Games, PlannedGame};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
-use crate::plan::{Fixture, Plan};
+use crate::plan::{Fixture, TournamentPlan};
 use crate::record::GameRecord;
 use crate::report::TournamentResults;
 
-/// A tournament: the schedule of a [`Plan`].
+/// A tournament: the schedule of a [`TournamentPlan`].
 ///
 /// Games are scheduled round by round, each with one game of every pairing, so that intermediate
 /// standings are fair. A game's number, opening and seed depend on the plan alone, so a plan with
 /// more games per pairing continues where the shorter one ended.
 ///
 /// ```
-/// use claimeven_arena::{Plan, Tournament};
+/// use claimeven_arena::{TournamentPlan, Tournament};
 ///
-/// let plan = Plan::from_toml("games = 4\nplayers = ['random', 'alphabeta:depth=2', 'level:1']")?;
+/// let plan = TournamentPlan::from_toml("games = 4\nplayers = ['random', 'alphabeta:depth=2', 'level:1']")?;
 /// let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
 /// let report = results.report(&plan);
 /// assert_eq!((report.games, report.players.len()), (12, 3));
@@ -35,7 +35,7 @@ use crate::report::TournamentResults;
 /// ```
 #[derive(Debug)]
 pub struct Tournament<'a> {
-    plan: &'a Plan,
+    plan: &'a TournamentPlan,
     openings: Vec<Vec<Column>>,
     schedule: Vec<ScheduledGame>,
 }
@@ -50,12 +50,15 @@ struct ScheduledGame {
 
 impl<'a> Tournament<'a> {
     /// Chooses the openings of a plan and schedules its games.
-    pub fn new(plan: &'a Plan) -> Result<Tournament<'a>, OpeningError> {
+    pub fn new(plan: &'a TournamentPlan) -> Result<Tournament<'a>, OpeningError> {
         Tournament::new_within(plan, &Limits::default())
     }
 
     /// A tournament whose openings are chosen within limits, or [`OpeningError::Stopped`].
-    pub fn new_within(plan: &'a Plan, limits: &Limits) -> Result<Tournament<'a>, OpeningError> {
+    pub fn new_within(
+        plan: &'a TournamentPlan,
+        limits: &Limits,
+    ) -> Result<Tournament<'a>, OpeningError> {
         let count = plan.max_openings();
         let openings = match &plan.openings {
             Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,
@@ -101,7 +104,7 @@ impl<'a> Tournament<'a> {
         let mut is_played = vec![false; self.schedule.len()];
         let mut journal = match journal {
             Some(path) => Some(Journal::open(path, |record| {
-                let number = self.number_of(&record)?;
+                let number = self.number_of(&record).map_err(|error| error.to_string())?;
                 if std::mem::replace(&mut is_played[number], true) {
                     return Err(format!("game {} occurs twice", record.id));
                 }
@@ -231,8 +234,10 @@ impl<'a> Tournament<'a> {
         let mut results = TournamentResults::new(self.plan.players.len());
         let mut is_played = vec![false; self.schedule.len()];
         for (line, record) in (1..).zip(played) {
-            let wrong = |reason| JournalError::Game { line, reason };
-            let number = self.number_of(&record).map_err(wrong)?;
+            let number = self.number_of(&record).map_err(|error| {
+                let reason = error.to_string();
+                JournalError::Game { line, reason }
+            })?;
             if !std::mem::replace(&mut is_played[number], true) {
                 self.add_to(&mut results, number, &record);
             }
@@ -319,11 +324,11 @@ impl<'a> Tournament<'a> {
     }
 
     /// The number of a recorded game, if it belongs to this tournament.
-    fn number_of(&self, record: &GameRecord) -> Result<usize, String> {
+    fn number_of(&self, record: &GameRecord) -> Result<usize, RecordMismatch> {
         let id = &record.id;
         let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|&number| number < self.schedule.len());
-        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
+        let number = number.ok_or_else(|| RecordMismatch::Unplanned(id.clone()))?;
         let names = self.fixture(number).players.map(|place| &*self.plan.players[place].name);
         self.pairing(number).check_record(record, names)?;
         Ok(number)

@@ -1,7 +1,11 @@
 //! Search trees prepared for drawing: kinds of nodes, pruned moves and the principal variation.
 
+use std::fmt;
+
 use claimeven_game::{Column, Game, Player, Setup};
-use claimeven_search::{AgentError, Content, Decision, Limits, Node, Source, Tree, Value};
+use claimeven_search::{
+    AgentError, Decision, Limits, NodeContent, Tree, TreeNode, Value, ValueSource,
+};
 
 use crate::agents::AGENTS;
 use crate::roster::AgentSpec;
@@ -63,7 +67,7 @@ impl NodeKind {
 
 /// Pruned moves, with the window that pruned them, as short texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct PrunedMoves {
     /// The value that the player at the root can guarantee.
     pub alpha: String,
     /// The value that the opponent can guarantee.
@@ -95,13 +99,11 @@ impl TreeDrawing {
     }
 
     /// Whether a player has a search tree; the error names the players that do.
-    pub fn check(agent: &AgentSpec) -> Result<(), String> {
+    pub fn check(agent: &AgentSpec) -> Result<(), NoTree> {
         if agent.kind().has_tree {
             return Ok(());
         }
-        let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
-        let names = names.collect::<Vec<_>>().join(", ");
-        Err(format!("{agent} has no search tree (available: {names})"))
+        Err(NoTree { agent: agent.clone() })
     }
 
     /// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
@@ -124,10 +126,10 @@ impl TreeDrawing {
     pub fn kind(&self, node: usize) -> NodeKind {
         let is_over = || self.tree.position_at(node).outcome().is_some();
         match self.tree.nodes[node].content {
-            Content::Window { source: Source::Evaluation, .. } => NodeKind::Horizon,
-            Content::Window { source: Source::GameOver, .. } => NodeKind::End,
-            Content::Window { source: Source::Table, .. } => NodeKind::Table,
-            Content::Visits { .. } if is_over() => NodeKind::End,
+            NodeContent::Window { source: ValueSource::Evaluation, .. } => NodeKind::Horizon,
+            NodeContent::Window { source: ValueSource::GameOver, .. } => NodeKind::End,
+            NodeContent::Window { source: ValueSource::Table, .. } => NodeKind::Table,
+            NodeContent::Visits { .. } if is_over() => NodeKind::End,
             _ if self.tree.nodes[node].level.is_multiple_of(2) => NodeKind::Max,
             _ => NodeKind::Min,
         }
@@ -161,16 +163,16 @@ impl TreeDrawing {
 
     /// Whether the search consists of simulations.
     pub fn has_visits(&self) -> bool {
-        matches!(self.tree.nodes[0].content, Content::Visits { .. })
+        matches!(self.tree.nodes[0].content, NodeContent::Visits { .. })
     }
 
     /// The pruned moves of a node, if there are any.
-    pub fn cut(&self, node: usize) -> Option<Cut> {
-        let Node { pruned, content, .. } = &self.tree.nodes[node];
-        let Content::Window { alpha, beta, value, .. } = *content else { return None };
+    pub fn cut(&self, node: usize) -> Option<PrunedMoves> {
+        let TreeNode { pruned, content, .. } = &self.tree.nodes[node];
+        let NodeContent::Window { alpha, beta, value, .. } = *content else { return None };
         let (alpha, beta) =
             if self.kind(node) == NodeKind::Max { (value, beta) } else { (alpha, value) };
-        (!pruned.is_empty()).then(|| Cut {
+        (!pruned.is_empty()).then(|| PrunedMoves {
             alpha: alpha.map_or("-inf".to_owned(), Value::short),
             beta: beta.map_or("+inf".to_owned(), Value::short),
             moves: pruned.iter().map(|column| column.to_char().to_string()).collect(),
@@ -182,6 +184,24 @@ impl TreeDrawing {
 fn levels(setup: Setup, recorded: u32) -> u32 {
     if setup.cols() == 1 { setup.cells() } else { recorded.ilog(setup.cols().into()) }
 }
+
+/// The error of a player that has no search tree to draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoTree {
+    /// The player.
+    pub agent: AgentSpec,
+}
+
+impl fmt::Display for NoTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        write!(f, "{} has no search tree (available: {names})", self.agent)
+    }
+}
+
+impl std::error::Error for NoTree {}
 
 #[cfg(test)]
 mod tests {
@@ -215,7 +235,8 @@ mod tests {
                 }
             }
             for (node, (visits, sum)) in nodes.iter().zip(sums) {
-                let Content::Visits { visits: drawn, value: Value::Expected(mean) } = node.content
+                let NodeContent::Visits { visits: drawn, value: Value::Expected(mean) } =
+                    node.content
                 else {
                     panic!("{node:?}");
                 };

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use claimeven_arena::{
-    AgentSpec, GameRecord, MoveRecord, Openings, Plan, PlayerRecord, Puzzle, ResultRecord, Review,
-    ReviewOptions, run_ugi,
+    AgentSpec, GameRecord, MoveRecord, Openings, PlayerRecord, Puzzle, ResultRecord, Review,
+    ReviewOptions, TournamentPlan, run_ugi,
 };
 use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::Heuristic;
@@ -92,7 +92,9 @@ fn plans() {
     let weights = "[cells]\ncentre = 3\n[groups]\ntwo = 10\nthree = 100\n";
     fuzz_text("plans", &[toml, json, weights], |text| {
         let weights = Heuristic::from_toml("weights".to_owned(), text);
-        Plan::from_toml(text).is_ok() || Plan::from_json(text).is_ok() || weights.is_ok()
+        TournamentPlan::from_toml(text).is_ok()
+            || TournamentPlan::from_json(text).is_ok()
+            || weights.is_ok()
     });
 }
 

@@ -15,7 +15,7 @@
 
 use claimeven_game::{Bits, Board, Cell, Column, Player, Position, Rules, Setup, with_board};
 
-/// A number for every cell of a board, with exceptions.
+/// A diagram: a number for every cell of a board, with exceptions.
 ///
 /// Together with a few rules (see `docs/coach.md`), a diagram answers every move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

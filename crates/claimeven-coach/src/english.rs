@@ -7,6 +7,18 @@ use crate::reason::{Explanation, Reason};
 use crate::sentence::{Couples, Parity, Sentence};
 
 /// How much a text assumes of its reader.
+///
+/// ```
+/// use claimeven_coach::{Coach, English, TextLevel};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let explanation = Coach::new().explain(&position)?;
+/// for level in [TextLevel::Beginner, TextLevel::Player] {
+///     println!("{}", English::default().explanation(&explanation, level));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextLevel {
     /// Plain words, no terms of the game.

@@ -13,7 +13,7 @@ use crate::forced::{MAX_THREATS, every_reply, forced_loss, forced_win};
 use crate::plan::{Plan, has_no_four_left, plans};
 use crate::reason::{Explanation, Hold, Reason, landing};
 
-/// Explains positions and moves. It keeps a solver with its transposition table.
+/// A coach, who explains positions and moves. It keeps a solver with its transposition table.
 ///
 /// ```
 /// use claimeven_coach::{Coach, English, TextLevel};
@@ -214,6 +214,7 @@ impl Default for Coach {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MoveExplanation {
     /// The position before it.
     pub position: Position,

@@ -17,7 +17,7 @@
 //! - An explanation is a list of [`Sentence`]s, from which texts in any language can be made;
 //!   [`English`] has them at two levels. [`Mark`]s are what to draw on the board.
 //! - [`ProofSearch`] searches for a small tree in which one player keeps its result, with every
-//!   leaf closed by a [`Diagram`]; [`Proof`] is such a tree read from a file, and plays by it
+//!   leaf closed by a [`Diagram`]; [`ProofTree`] is such a tree read from a file, and plays by it
 //!   without search.
 //! - [`check_proof`] verifies a proof file using only the rules of the game.
 //!
@@ -44,7 +44,7 @@ pub use diagram::Diagram;
 pub use english::{English, TextLevel};
 pub use explain::{Coach, MAX_LINE, MoveExplanation, MoveNote};
 pub use plan::{Plan, Race};
-pub use proof::{Claim, Goal, Proof, ProofError, embedded_proof};
+pub use proof::{Claim, Goal, ProofError, ProofTree, embedded_proof};
 pub use proof_search::{ProofSearch, SearchError, SearchProgress};
 pub use reason::{Explanation, Hold, Mark, Reason};
 pub use sentence::{Couples, MAX_WORDS, Parity, Sentence};

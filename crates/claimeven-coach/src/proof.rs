@@ -36,7 +36,7 @@ use claimeven_game::{Cell, Column, Player, Position, Setup, with_board};
 use crate::closing::strategy_holds;
 use crate::diagram::{Diagram, Exception, Strategy, Tactics, column_of, tactics, wins_by_force};
 
-/// What a proof proves: a player, and the result that it keeps.
+/// The claim of a proof: a player, and the result that it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The game.
@@ -76,11 +76,20 @@ impl fmt::Display for Claim {
     }
 }
 
-/// A proof that a player keeps a result, as a tree of moves and diagrams.
+/// A proof tree: moves and diagrams by which a player keeps a result.
 ///
 /// [`embedded_proof`] shows its use; [`ProofSearch`](crate::ProofSearch) finds others.
+///
+/// ```
+/// use claimeven_coach::{ProofTree, check_proof, embedded_proof};
+/// use claimeven_game::{Ruleset, Setup};
+///
+/// let proof = embedded_proof(Setup::new(6, 6, 4, Ruleset::Standard)?).expect("it is embedded");
+/// println!("{}: {} moves, {} leaves", proof.claim(), proof.moves(), proof.leaves());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Proof {
+pub struct ProofTree {
     claim: Claim,
     /// The owner's move, by the key of a position in its canonical orientation.
     moves: HashMap<u128, Column>,
@@ -123,12 +132,12 @@ pub(crate) fn canonical(position: &Position) -> Position {
     if reading(&mirror) < reading(position) { mirror } else { *position }
 }
 
-impl Proof {
+impl ProofTree {
     /// Reads a proof without verifying it: see [`check_proof`](crate::check_proof).
-    pub fn from_bytes(bytes: &[u8]) -> Result<Proof, ProofError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<ProofTree, ProofError> {
         let (claim, bits) = parse_header(bytes)?;
         let (moves, leaves, diagrams) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut proof = Proof { claim, moves, leaves, diagrams, bytes: bytes.len() };
+        let mut proof = ProofTree { claim, moves, leaves, diagrams, bytes: bytes.len() };
         let mut tree = TreeReader {
             reader: BitReader { bytes: bits, next: 0 },
             seen: HashSet::new(),
@@ -219,12 +228,12 @@ impl Proof {
 /// assert_eq!(proof.claim().to_string(), "7x6, connect 4, standard, X wins");
 /// assert_eq!(proof.answer(&Position::new(Setup::STANDARD)).unwrap().number(), 4);
 /// ```
-pub fn embedded_proof(setup: Setup) -> Option<Arc<Proof>> {
-    static PROOFS: LazyLock<[Arc<Proof>; 2]> = LazyLock::new(|| {
+pub fn embedded_proof(setup: Setup) -> Option<Arc<ProofTree>> {
+    static PROOFS: LazyLock<[Arc<ProofTree>; 2]> = LazyLock::new(|| {
         let files: [&[u8]; 2] =
             [include_bytes!("../proofs/7x6.proof"), include_bytes!("../proofs/6x6.proof")];
         files.map(|bytes| {
-            let proof = Proof::from_bytes(bytes);
+            let proof = ProofTree::from_bytes(bytes);
             Arc::new(proof.expect("the embedded proofs are valid"))
         })
     });
@@ -301,7 +310,7 @@ fn bits_for(count: usize) -> u32 {
 struct TreeReader<'a> {
     reader: BitReader<'a>,
     seen: HashSet<u128>,
-    proof: &'a mut Proof,
+    proof: &'a mut ProofTree,
 }
 
 impl TreeReader<'_> {

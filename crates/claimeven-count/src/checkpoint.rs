@@ -14,20 +14,20 @@ use crate::layer::{Entry, Layer, Segment};
 use crate::node::{Node, Stored};
 use crate::profile::Geometry;
 
-/// A folder with the latest ply of a count.
+/// A checkpoint: the folder with the latest ply of a count.
 ///
 /// A ply is a file, `ply-21.count`. It is written under another name, flushed to the disk and then
 /// renamed; only then is the file of the previous ply removed. So there is a complete ply to resume
 /// from, whenever the process ends. Only one process at a time can use the folder.
 ///
 /// ```
-/// use claimeven_count::{Checkpoint, Error, Options, count_symbolically};
+/// use claimeven_count::{Checkpoint, Error, CountOptions, count_symbolically};
 /// use claimeven_game::Setup;
 ///
 /// let folder = std::env::temp_dir().join(format!("claimeven-count-{}", std::process::id()));
 /// let mut checkpoint = Checkpoint::open(&folder)?;
 /// let options =
-///     Options { plies: 5, threads: 1, memory: 1 << 30, checkpoint: Some(&mut checkpoint) };
+///     CountOptions { plies: 5, threads: 1, memory: 1 << 30, checkpoint: Some(&mut checkpoint) };
 /// count_symbolically(Setup::STANDARD, options, |_| Ok::<(), Error>(()))?;
 /// assert!(checkpoint.latest().is_some_and(|file| file.ends_with("ply-05.count")));
 /// # drop(checkpoint);

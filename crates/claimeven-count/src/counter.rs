@@ -18,9 +18,10 @@ use crate::workspace::Workspace;
 /// The maximum number of cells: colourings are counted in 64 bits.
 pub const MAX_CELLS: u32 = 64;
 
-/// The last ply, the resources and the checkpoint of a count.
+/// The options of a count: its last ply, resources and checkpoint. [`count_symbolically`] has an
+/// example.
 #[derive(Debug)]
-pub struct Options<'a> {
+pub struct CountOptions<'a> {
     /// The last ply to count.
     pub plies: u32,
     /// The number of threads, at least 1.
@@ -31,7 +32,7 @@ pub struct Options<'a> {
     pub checkpoint: Option<&'a mut Checkpoint>,
 }
 
-/// A counted ply, with the time and the memory it took.
+/// The report on a counted ply: its positions, and the time and memory they took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlyReport {
     /// The positions.
@@ -46,7 +47,7 @@ pub struct PlyReport {
 
 /// Progress of [`count_symbolically`].
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
+pub enum PlyEvent {
     /// Part of a ply has been counted: `done` of an estimated amount of work.
     #[allow(missing_docs, reason = "self-explanatory")]
     Progress { ply: u32, done: u64, of: u64 },
@@ -59,14 +60,14 @@ pub enum Event {
 /// returns an error.
 ///
 /// ```
-/// use claimeven_count::{Error, Event, Options, count_symbolically};
+/// use claimeven_count::{Error, PlyEvent, CountOptions, count_symbolically};
 /// use claimeven_game::{Ruleset, Setup};
 ///
 /// let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
-/// let options = Options { plies: u32::MAX, threads: 2, memory: 1 << 30, checkpoint: None };
+/// let options = CountOptions { plies: u32::MAX, threads: 2, memory: 1 << 30, checkpoint: None };
 /// let mut total = 0;
 /// count_symbolically(setup, options, |event| {
-///     if let Event::Counted(ply) = event {
+///     if let PlyEvent::Counted(ply) = event {
 ///         total += ply.count.positions;
 ///     }
 ///     Ok::<(), Error>(())
@@ -76,8 +77,8 @@ pub enum Event {
 /// ```
 pub fn count_symbolically<E: From<Error>>(
     setup: Setup,
-    mut options: Options,
-    mut on_event: impl FnMut(Event) -> Result<(), E>,
+    mut options: CountOptions,
+    mut on_event: impl FnMut(PlyEvent) -> Result<(), E>,
 ) -> Result<(), E> {
     if setup.cells() > MAX_CELLS {
         return Err(Error::TooManyCells(setup).into());
@@ -93,13 +94,13 @@ pub fn count_symbolically<E: From<Error>>(
     .unwrap_or_else(|| (vec![EMPTY_BOARD], Layer::first()));
     reports.truncate(plies as usize + 1);
     for &report in &reports {
-        on_event(Event::Counted(report))?;
+        on_event(PlyEvent::Counted(report))?;
     }
 
     let mut workers: Vec<Worker> =
         (0..options.threads.max(1)).map(|_| Worker::new(&budget)).collect();
     for ply in reports.len() as u32..=plies {
-        let progress = |done, of| on_event(Event::Progress { ply, done, of });
+        let progress = |done, of| on_event(PlyEvent::Progress { ply, done, of });
         let step = Step { geometry: &geometry, budget: &budget, ply };
         let (report, next) = step.count(previous, &mut workers, progress)?;
         reports.push(report);
@@ -107,7 +108,7 @@ pub fn count_symbolically<E: From<Error>>(
         if let Some(checkpoint) = &mut options.checkpoint {
             checkpoint.write(&geometry, &reports, &previous).map_err(Error::from)?;
         }
-        on_event(Event::Counted(report))?;
+        on_event(PlyEvent::Counted(report))?;
     }
     Ok(())
 }

@@ -16,13 +16,13 @@
 //! walking both diagrams at once and are never stored. `expand.rs` has the details.
 //!
 //! ```
-//! use claimeven_count::{Error, Event, Options, count_symbolically};
+//! use claimeven_count::{Error, PlyEvent, CountOptions, count_symbolically};
 //! use claimeven_game::{Ruleset, Setup};
 //!
 //! let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
-//! let options = Options { plies: u32::MAX, threads: 2, memory: 1 << 30, checkpoint: None };
+//! let options = CountOptions { plies: u32::MAX, threads: 2, memory: 1 << 30, checkpoint: None };
 //! count_symbolically(setup, options, |event| {
-//!     if let Event::Counted(ply) = event {
+//!     if let PlyEvent::Counted(ply) = event {
 //!         println!("ply {}: {} positions", ply.count.ply, ply.count.positions);
 //!     }
 //!     Ok::<(), Error>(())
@@ -41,5 +41,5 @@ mod profile;
 mod workspace;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use counter::{Error, Event, MAX_CELLS, Options, PlyReport, count_symbolically};
+pub use counter::{CountOptions, Error, MAX_CELLS, PlyEvent, PlyReport, count_symbolically};
 pub use forecast::time_left;

@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::{Column, Player, Rules, Ruleset};
 
-/// A position packed into two sets of cells, small enough to be copied at every move.
+/// A bit board: a position packed into two sets of cells, small enough to be copied at every move.
 ///
 /// `filled` has every disc and `own` those of the side to move, so changing sides is one XOR:
 /// the discs of the other side are `own ^ filled`.

@@ -2,7 +2,7 @@
 
 use crate::{Column, PlayError, Position, Setup};
 
-/// A position together with the moves that led to it from the empty board.
+/// A game: a position together with the moves that led to it from the empty board.
 ///
 /// A game is written as its moves, preceded by its setup unless that is the standard one:
 ///

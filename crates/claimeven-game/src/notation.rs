@@ -97,6 +97,7 @@ impl std::error::Error for ParseGameError {
 
 /// A move in a text that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MoveTextError {
     /// Which move, counted from 1.
     pub number: usize,

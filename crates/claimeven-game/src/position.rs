@@ -7,7 +7,7 @@ use crate::board::Board;
 use crate::rules::{AnySize, Rules, Standard};
 use crate::{Cell, Column, Outcome, Player, Ruleset, Setup};
 
-/// The discs on a board and the side to move, without the order of the moves.
+/// A position: the discs on a board and the side to move, without the order of the moves.
 ///
 /// Positions are equal if their setups and discs are. Illegal moves are errors, and a finished
 /// game has no legal moves:
@@ -320,6 +320,7 @@ impl std::error::Error for PlayError {}
 /// A disc that cannot be taken back, because it was not the last move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "self-explanatory")]
+#[non_exhaustive]
 pub struct UndoError {
     pub column: Column,
 }

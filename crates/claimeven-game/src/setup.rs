@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// When a game ends and who wins it.
+/// The ruleset: when a game ends and who wins it.
 ///
 /// ```
 /// use claimeven_game::Ruleset;
@@ -63,7 +63,7 @@ impl fmt::Display for UnknownRuleset {
 
 impl std::error::Error for UnknownRuleset {}
 
-/// A valid board size, connect length and ruleset.
+/// The setup of a game: a valid board size, connect length and ruleset.
 ///
 /// A column takes one bit per row and a spare one on top, so that no line can wrap from one
 /// column into the next; all columns together take at most 128 bits.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use claimeven_arena::{
-    AGENTS, GameRecord, Match, MatchStatus, OpeningError, Openings, Plan, Review, ReviewOptions,
-    Sprt, SprtOutcome, TestSet, Tournament,
+    AGENTS, GameRecord, Match, MatchScore, MatchStatus, OpeningError, Openings, Review,
+    ReviewOptions, Sprt, SprtOutcome, TestSet, Tournament, TournamentPlan,
 };
 use claimeven_game::{Column, Setup as GameSetup};
 use claimeven_search::{AgentError, Limits as SearchLimits};
@@ -47,7 +47,10 @@ fn openings(
     let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
     let chosen = match text {
         None => Openings::choose_default_within(setup, count, seed, &limits),
-        Some(text) => text.parse::<Openings>()?.choose_within(setup, count, seed, &limits),
+        Some(text) => {
+            let openings: Openings = text.parse().map_err(|error| format!("{error}"))?;
+            openings.choose_within(setup, count, seed, &limits)
+        }
     };
     chosen.map_err(|error: OpeningError| error.to_string())
 }
@@ -108,10 +111,11 @@ pub(crate) fn play_match(
         SprtOutcome::Accepted => "accepted",
         SprtOutcome::Rejected => "rejected",
     });
+    let counts = |MatchScore { wins, draws, losses }| [wins, draws, losses];
     let summary = json!({
         "players": players.each_ref().map(ToString::to_string),
-        "results": status.results,
-        "first_mover": status.first_mover,
+        "results": counts(status.results),
+        "first_mover": counts(status.first_mover),
         "score": status.pairs.score(),
         "elo": status.pairs.elo(),
         "sprt": outcome,
@@ -145,7 +149,8 @@ pub(crate) fn play_tournament(
         .iter()
         .map(|player| player_of(player, &errors, forfeit))
         .collect::<PyResult<Vec<_>>>()?;
-    let mut plan = Plan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
+    let mut plan =
+        TournamentPlan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
     if let Some(text) = openings_text {
         plan = plan.with_openings(text.parse().map_err(value_error)?);
     }

@@ -64,8 +64,7 @@ impl Network {
         let mut policy = Vec::with_capacity(positions.len() * cols);
         let mut wdl = Vec::with_capacity(positions.len() * 3);
         for evaluation in &evaluations {
-            // A finished game has no legal moves, and softmax of nothing is not a number.
-            policy.extend(evaluation.policy.iter().map(|p| if p.is_nan() { 0.0 } else { *p }));
+            policy.extend(&evaluation.policy);
             let (win, draw) = (evaluation.value.win, evaluation.value.draw);
             wdl.extend([win, draw, (1.0 - win - draw).max(0.0)]);
         }

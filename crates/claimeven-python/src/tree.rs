@@ -2,7 +2,7 @@
 
 use claimeven_arena::{AgentSpec, TreeDrawing, svg};
 use claimeven_game::Column;
-use claimeven_search::{Content, Limits, Value};
+use claimeven_search::{Limits, NodeContent, Value};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -43,8 +43,8 @@ fn describe(drawing: &TreeDrawing, index: usize) -> Json {
     let node = &drawing.tree.nodes[index];
     let text = |value: Option<Value>| value.map(|value| value.to_string());
     let (alpha, beta, bound, visits) = match node.content {
-        Content::Window { alpha, beta, bound, .. } => (alpha, beta, Some(bound.name()), None),
-        Content::Visits { visits, .. } => (None, None, None, Some(visits)),
+        NodeContent::Window { alpha, beta, bound, .. } => (alpha, beta, Some(bound.name()), None),
+        NodeContent::Visits { visits, .. } => (None, None, None, Some(visits)),
     };
     json!({
         "parent": node.parent,

@@ -134,7 +134,7 @@ impl Limits {
     }
 }
 
-/// A move and the search result behind it.
+/// A player's decision: the move, and the search result behind it.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -194,6 +194,17 @@ impl Decision {
 }
 
 /// The value of a column, or a bound on it.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, BoundKind, ColumnValue, Limits, Value};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let decision = AlphaBeta::default().decide(&position, &Limits::default())?;
+/// let exact = ColumnValue { value: Value::Win(3), bound: BoundKind::Exact };
+/// assert_eq!(decision.columns[decision.column.index()], Some(exact));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnValue {
     /// The value for the side to move.
@@ -369,6 +380,19 @@ impl fmt::Display for Value {
 }
 
 /// Statistics of a search.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, Limits, SearchStats};
+///
+/// let mut total = SearchStats::default();
+/// for moves in ["44", "4455"] {
+///     let position = Position::from_moves(Setup::STANDARD, moves)?;
+///     total += AlphaBeta::default().decide(&position, &Limits::default())?.stats;
+/// }
+/// println!("{} nodes, {} cutoffs, depth {}", total.nodes, total.cutoffs, total.depth);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchStats {
     /// Visited nodes, including the root.

@@ -16,12 +16,19 @@ use crate::mtdf::Mtdf;
 use crate::recorder::Recorder;
 use crate::stop::Stop;
 use crate::tie_break::TieBreak;
-use crate::tree::{Source, Trace, Tree};
+use crate::tree::{Trace, Tree, ValueSource};
 
 /// More than the points of any position.
 pub(crate) const INFINITY: i32 = i32::MAX;
 
 /// The parameters of all depth-limited searches.
+///
+/// ```
+/// use claimeven_search::{AlphaBeta, DepthParameters, Heuristic};
+///
+/// let heuristic = Heuristic::named("sawwan").expect("it is built in");
+/// let player = AlphaBeta::new(DepthParameters { depth: 6, heuristic, ..DepthParameters::default() });
+/// ```
 #[derive(Clone, Debug)]
 pub struct DepthParameters {
     /// The depth in plies.
@@ -304,7 +311,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
             _ if points >= beta => BoundKind::Lower,
             _ => BoundKind::Exact,
         };
-        self.trace.leave(points, bound, Source::Search);
+        self.trace.leave(points, bound, ValueSource::Search);
         points
     }
 
@@ -312,9 +319,9 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     #[inline]
     pub(crate) fn leaf(&mut self, board: &Board<R>, depth: u32, ply: u32) -> Option<i32> {
         let (points, source) = if board.is_over() {
-            (self.finished_points(board, ply), Source::GameOver)
+            (self.finished_points(board, ply), ValueSource::GameOver)
         } else if depth == 0 {
-            (self.estimate(board, ply), Source::Evaluation)
+            (self.estimate(board, ply), ValueSource::Evaluation)
         } else {
             return None;
         };

@@ -42,9 +42,18 @@ enum Estimate {
     Nothing,
 }
 
-/// Points for groups by their number of empty cells, and for discs in the centre.
+/// The weights of a heuristic: points for groups by their number of empty cells, and for discs in
+/// the centre.
 ///
 /// In the standard game, a group that is one short has three own discs and one empty cell.
+///
+/// ```
+/// use claimeven_search::{GroupWeights, Weights};
+///
+/// let own = GroupWeights { one_short: 5, two_short: 2, ..GroupWeights::default() };
+/// let other = GroupWeights { one_short: -4, ..GroupWeights::default() };
+/// let weights = Weights { own, other, centre: 3 };
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {
@@ -56,7 +65,7 @@ pub struct Weights {
     pub centre: i32,
 }
 
-/// Points for each group without a disc of the opponent.
+/// The weights of groups without a disc of the opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupWeights {

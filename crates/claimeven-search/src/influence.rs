@@ -26,7 +26,7 @@ use crate::groups::OpenGroups;
 use crate::stop::Stop;
 use crate::tie_break::TieBreak;
 
-/// Plays by an influence map, without search.
+/// A player that follows an influence map, without search.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};

@@ -27,15 +27,22 @@ use crate::tie_break::{TieBreak, generator};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Level {
-    style: &'static Style,
+    style: &'static LevelStyle,
     seed: u64,
     search: Box<dyn Agent>,
     perfect: Perfect,
 }
 
-/// How a level plays.
+/// The playing style of a level.
+///
+/// ```
+/// use claimeven_search::{LEVELS, MoveEvaluation};
+///
+/// assert_eq!(LEVELS[5].evaluation, MoveEvaluation::Plies(6));
+/// println!("level 6 {}", LEVELS[5].about);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Style {
+pub struct LevelStyle {
     /// The description for users.
     pub about: &'static str,
     /// How it evaluates moves.
@@ -61,62 +68,62 @@ pub enum MoveEvaluation {
 }
 
 /// The levels, weakest first.
-pub const LEVELS: [Style; 10] = [
-    Style {
+pub const LEVELS: [LevelStyle; 10] = [
+    LevelStyle {
         about: "for your first game: likes the centre and overlooks a lot",
         evaluation: MoveEvaluation::Plies(1),
         temperature: 12.0,
         oversight: 0.5,
     },
-    Style {
+    LevelStyle {
         about: "looks at your reply, but sometimes overlooks three in a row",
         evaluation: MoveEvaluation::Plies(2),
         temperature: 10.0,
         oversight: 0.2,
     },
-    Style {
+    LevelStyle {
         about: "never misses an immediate win and blocks most of yours",
         evaluation: MoveEvaluation::Plies(2),
         temperature: 7.2,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "sets up simple double threats",
         evaluation: MoveEvaluation::Plies(3),
         temperature: 3.2,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "searches four plies ahead, with occasional inaccuracies",
         evaluation: MoveEvaluation::Plies(4),
         temperature: 2.3,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "searches six plies ahead: a good club player",
         evaluation: MoveEvaluation::Plies(6),
         temperature: 0.9,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "knows the exact value of every move, but is easily distracted",
         evaluation: MoveEvaluation::Exact { fallback_depth: 7, fallback_temperature: 0.7 },
         temperature: 1.55,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "an expert with a weakness for the second-best move",
         evaluation: MoveEvaluation::Exact { fallback_depth: 8, fallback_temperature: 0.5 },
         temperature: 1.08,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "a master who makes one or two mistakes per game",
         evaluation: MoveEvaluation::Exact { fallback_depth: 9, fallback_temperature: 0.3 },
         temperature: 0.72,
         oversight: 0.0,
     },
-    Style {
+    LevelStyle {
         about: "perfect: never gives away a win or a draw",
         evaluation: MoveEvaluation::Exact { fallback_depth: 11, fallback_temperature: 0.0 },
         temperature: 0.0,

@@ -1,6 +1,7 @@
 //! Computer players for Connect Four, on any board and in both rulesets.
 //!
-//! - [`Agent`] is the interface of all players: it makes a [`Decision`] within [`Limits`].
+//! - [`Agent`] is the interface of all players: it makes a [`Decision`] within [`Limits`]. The
+//!   example `own_agent` of `claimeven-arena` implements it.
 //! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`IterativeDeepening`], [`Influence`], [`Mcts`],
 //!   [`Perfect`] and [`Level`] are the players.
 //! - [`Heuristic`] evaluates positions at the horizon of a depth-limited search.
@@ -44,7 +45,7 @@ pub use depth_search::DepthParameters;
 pub use heuristic::{GroupWeights, Heuristic, HeuristicError, Weights};
 pub use influence::Influence;
 pub use iterative_deepening::IterativeDeepening;
-pub use level::{LEVELS, Level, MoveEvaluation, Style};
+pub use level::{LEVELS, Level, LevelStyle, MoveEvaluation};
 pub use mcts::{Mcts, MctsParameters};
 pub use minimax::Minimax;
 pub use monitor::{SearchInfo, SearchMonitor};
@@ -53,4 +54,4 @@ pub use perfect::Perfect;
 pub use random::Random;
 pub use random_game::{RandomGameError, RandomGames};
 pub use tie_break::{TieBreak, UnknownTieBreak};
-pub use tree::{Content, Node, Playout, Source, Tree};
+pub use tree::{NodeContent, Playout, Tree, TreeNode, ValueSource};

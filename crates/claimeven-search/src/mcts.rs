@@ -13,7 +13,7 @@ use crate::agent::{
 };
 use crate::stop::Stop;
 use crate::tie_break::{TieBreak, generator};
-use crate::tree::{Content, Node as DrawnNode, Playout, Tree};
+use crate::tree::{NodeContent, Playout, Tree, TreeNode};
 
 /// Monte Carlo tree search (UCT): plays the most visited move.
 ///
@@ -41,6 +41,12 @@ pub struct Mcts {
 }
 
 /// The parameters of [`Mcts`].
+///
+/// ```
+/// use claimeven_search::{Mcts, MctsParameters};
+///
+/// let player = Mcts::new(MctsParameters { simulations: 500, seed: 7, ..MctsParameters::default() });
+/// ```
 #[derive(Clone, Debug)]
 pub struct MctsParameters {
     /// Simulations per move.
@@ -554,10 +560,10 @@ impl GameTree {
                     // A node's value is for the player who moved to it, not for the one to move.
                     let value = node.value(level);
                     let value = if level % 2 == 1 { value } else { value.reversed() };
-                    tree.add(DrawnNode {
+                    tree.add(TreeNode {
                         column: parent.map(|_| node.column),
                         level,
-                        ..DrawnNode::new(parent, Content::Visits { visits: node.visits, value })
+                        ..TreeNode::new(parent, NodeContent::Visits { visits: node.visits, value })
                     })
                 }
             };

@@ -7,7 +7,7 @@ use claimeven_game::Column;
 
 use crate::agent::Value;
 
-/// Receives the progress of a search while it runs.
+/// A monitor of a running search: the search writes its progress, another thread reads it.
 ///
 /// Put it into [`Limits`](crate::Limits) and read it from any thread. A search writes to it when it
 /// checks the clock and when it has finished a move of the root or an iteration.
@@ -31,7 +31,7 @@ pub struct SearchMonitor {
     best: Mutex<Best>,
 }
 
-/// The result of a search so far. Players that do not search leave it empty.
+/// The progress of a search: its result so far. Players that do not search leave it empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchInfo {
     /// Nodes, or simulations for players that simulate.

@@ -12,7 +12,7 @@ use crate::mtdf::Mtdf;
 use crate::stop::Stop;
 use crate::tie_break::TieBreak;
 
-/// Plays perfectly: the fastest win, else a draw, else the slowest loss.
+/// The perfect player: the fastest win, else a draw, else the slowest loss.
 ///
 /// In the ruleset `lines`, which the solver does not support, it searches to the end of the game
 /// with [`Mtdf`]. That is feasible on boards of up to 20 cells.

@@ -6,7 +6,7 @@ use crate::agent::{Agent, AgentError, Decision, Limits, SearchStats};
 use crate::stop::Stop;
 use crate::tie_break::generator;
 
-/// Plays a random legal column, all with the same probability.
+/// A player of random moves: each legal column has the same probability.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use claimeven_game::{Column, Game, Setup};
 use fastrand::Rng;
 
-/// Samples random games that are not over after a given number of plies.
+/// A sampler of random games that are not over after a given number of plies.
 ///
 /// Games that end too soon are rejected. On boards where nearly all of them do, such as 10x10 with
 /// connect 3, sampling fails after [`RandomGames::MAX_ATTEMPTS`] games.

@@ -4,7 +4,7 @@ use claimeven_game::{Column, Position};
 
 use crate::agent::{BoundKind, Decision, Value};
 use crate::depth_search::{INFINITY, Scale};
-use crate::tree::{Content, Node, Source, Trace, Tree};
+use crate::tree::{NodeContent, Trace, Tree, TreeNode, ValueSource};
 
 /// Records the nodes of a search down to some level and counts those below.
 pub(crate) struct Recorder {
@@ -37,11 +37,11 @@ impl Recorder {
     pub(crate) fn finish(mut self, decision: &Decision) -> Tree {
         // A search that was stopped at once has not entered its root.
         if self.tree.nodes.is_empty() {
-            self.tree.add(Node::new(None, Content::UNKNOWN));
+            self.tree.add(TreeNode::new(None, NodeContent::UNKNOWN));
         }
         // The root represents all passes: together they found the value that each one bounds. A
         // stopped search has a value if it has finished a depth.
-        if let (true, Content::Window { value, .. }) =
+        if let (true, NodeContent::Window { value, .. }) =
             (self.has_passes && decision.stats.depth > 0, &mut self.tree.nodes[0].content)
         {
             *value = Some(decision.value);
@@ -61,7 +61,7 @@ impl Recorder {
         (self.path.len() as u32).saturating_sub(u32::from(self.has_passes))
     }
 
-    fn push(&mut self, level: u32, content: Content) {
+    fn push(&mut self, level: u32, content: NodeContent) {
         let parent = self.path.iter().rev().copied().flatten().next();
         if level > self.levels {
             let parent = parent.expect("the root is recorded");
@@ -70,7 +70,8 @@ impl Recorder {
             return;
         }
         let (column, pass) = (self.column.take(), self.pass.take());
-        let index = self.tree.add(Node { column, pass, level, ..Node::new(parent, content) });
+        let index =
+            self.tree.add(TreeNode { column, pass, level, ..TreeNode::new(parent, content) });
         self.path.push(Some(index));
     }
 }
@@ -106,14 +107,14 @@ impl Trace for Recorder {
         }
         let level = self.level();
         let [alpha, beta] = self.window(level, alpha, beta);
-        let (value, bound, source) = (None, BoundKind::Exact, Source::Search);
-        self.push(level, Content::Window { alpha, beta, value, bound, source });
+        let (value, bound, source) = (None, BoundKind::Exact, ValueSource::Search);
+        self.push(level, NodeContent::Window { alpha, beta, value, bound, source });
     }
 
     fn narrow(&mut self, alpha: i32, beta: i32) {
         let (false, Some(&Some(index))) = (self.ended, self.path.last()) else { return };
         let [low, high] = self.window(self.tree.nodes[index].level, alpha, beta);
-        if let Content::Window { alpha, beta, .. } = &mut self.tree.nodes[index].content {
+        if let NodeContent::Window { alpha, beta, .. } = &mut self.tree.nodes[index].content {
             (*alpha, *beta) = (low, high);
         }
     }
@@ -124,7 +125,7 @@ impl Trace for Recorder {
         }
     }
 
-    fn leave(&mut self, points: i32, bound: BoundKind, source: Source) {
+    fn leave(&mut self, points: i32, bound: BoundKind, source: ValueSource) {
         if self.ended {
             return;
         }
@@ -133,11 +134,11 @@ impl Trace for Recorder {
         let Some(index) = index else { return };
         let points = signed(level, points);
         let bound = if level.is_multiple_of(2) { bound } else { bound.reversed() };
-        if let Content::Window { value, bound: found, source: origin, .. } =
+        if let NodeContent::Window { value, bound: found, source: origin, .. } =
             &mut self.tree.nodes[index].content
         {
             // The scale cannot distinguish a draw from an estimate of 0 points.
-            let is_draw = source == Source::GameOver && points == 0;
+            let is_draw = source == ValueSource::GameOver && points == 0;
             *value = Some(if is_draw { Value::Draw } else { self.scale.value(points) });
             *found = bound;
             *origin = source;

@@ -5,7 +5,7 @@ use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{DepthSearch, INFINITY, Root};
-use crate::tree::{Source, Trace};
+use crate::tree::{Trace, ValueSource};
 
 /// The transposition table of the depth-limited searches.
 ///
@@ -266,7 +266,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         };
         self.stats.table_hits += 1;
         self.clear_pv(ply);
-        self.trace.leave(points, bound, Source::Table);
+        self.trace.leave(points, bound, ValueSource::Table);
         points
     }
 }

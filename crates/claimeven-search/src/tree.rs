@@ -5,7 +5,7 @@ use claimeven_game::{Column, Position};
 use crate::agent::{BoundKind, Value};
 use crate::depth_search::Scale;
 
-/// A search tree with its nodes in search order.
+/// A recorded search tree, with its nodes in search order.
 ///
 /// All values are those of the player to move at the root, who maximises; the opponent minimises.
 /// The plies of proven wins and losses are counted from the root. In depth-limited searches they
@@ -28,7 +28,7 @@ pub struct Tree {
     /// The position at the root.
     pub position: Position,
     /// The nodes; parents come before their children, and the root comes first.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TreeNode>,
     /// The playouts in order, one per simulation, if the search consists of simulations.
     pub playouts: Vec<Playout>,
 }
@@ -42,9 +42,25 @@ pub struct Playout {
     pub result: f64,
 }
 
-/// A node of the search tree.
+/// A node of a recorded search tree.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits, Minimax};
+///
+/// let position = Position::new(Setup::STANDARD);
+/// let (_, tree) = Minimax::default().decide_with_tree(&position, &Limits::default(), 1)?;
+/// let root = &tree.nodes[0];
+/// for &child in &root.children {
+///     let child = &tree.nodes[child];
+///     println!("{:?} {:?}", child.column, child.content.value());
+/// }
+/// assert_eq!(root.children.len(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+#[non_exhaustive]
+pub struct TreeNode {
     /// The parent; `None` for the root.
     pub parent: Option<usize>,
     /// The move that led to it; `None` for the root and for the passes of MTD(f) and iterative
@@ -54,8 +70,8 @@ pub struct Node {
     pub pass: Option<String>,
     /// Plies from the root.
     pub level: u32,
-    /// The result of the search.
-    pub content: Content,
+    /// What the search found.
+    pub content: NodeContent,
     /// The children in search order.
     pub children: Vec<usize>,
     /// The moves that a cutoff pruned.
@@ -64,9 +80,9 @@ pub struct Node {
     pub hidden: u64,
 }
 
-/// The result of a search at a node.
+/// The result of the search at a node: a window and a value, or visits and a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum NodeContent {
     /// A node of a depth-limited search.
     Window {
         /// The lower end of the search window; `None` for minus infinity.
@@ -78,7 +94,7 @@ pub enum Content {
         /// Whether the value is exact or a bound.
         bound: BoundKind,
         /// Where the value comes from.
-        source: Source,
+        source: ValueSource,
     },
     /// A node of a Monte Carlo tree search.
     Visits {
@@ -89,28 +105,28 @@ pub enum Content {
     },
 }
 
-impl Content {
+impl NodeContent {
     /// The value; `None` if a limit ended the search before.
     pub const fn value(&self) -> Option<Value> {
         match *self {
-            Content::Window { value, .. } => value,
-            Content::Visits { value, .. } => Some(value),
+            NodeContent::Window { value, .. } => value,
+            NodeContent::Visits { value, .. } => Some(value),
         }
     }
 
     /// A node with an open window and no value yet.
-    pub(crate) const UNKNOWN: Content = Content::Window {
+    pub(crate) const UNKNOWN: NodeContent = NodeContent::Window {
         alpha: None,
         beta: None,
         value: None,
         bound: BoundKind::Exact,
-        source: Source::Search,
+        source: ValueSource::Search,
     };
 }
 
 /// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// The children's values.
     Search,
     /// The heuristic at the horizon.
@@ -121,21 +137,22 @@ pub enum Source {
     Table,
 }
 
-impl Source {
+impl ValueSource {
     /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Source::Search => "search",
-            Source::Evaluation => "evaluation",
-            Source::GameOver => "game over",
-            Source::Table => "table",
+            ValueSource::Search => "search",
+            ValueSource::Evaluation => "evaluation",
+            ValueSource::GameOver => "game over",
+            ValueSource::Table => "table",
         }
     }
 }
 
-impl Node {
-    pub(crate) fn new(parent: Option<usize>, content: Content) -> Node {
-        Node {
+impl TreeNode {
+    /// A node at the root's level without a move or children.
+    pub fn new(parent: Option<usize>, content: NodeContent) -> TreeNode {
+        TreeNode {
             parent,
             column: None,
             pass: None,
@@ -150,7 +167,7 @@ impl Node {
 
 impl Tree {
     /// Adds a node below its parent and returns its index.
-    pub(crate) fn add(&mut self, node: Node) -> usize {
+    pub(crate) fn add(&mut self, node: TreeNode) -> usize {
         let index = self.nodes.len();
         if let Some(parent) = node.parent {
             self.nodes[parent].children.push(index);
@@ -186,8 +203,8 @@ impl Tree {
         order.sort_by_cached_key(|&index| {
             let node = &self.nodes[index];
             let importance = match node.content {
-                Content::Window { .. } => node.level,
-                Content::Visits { visits, .. } => u32::MAX - visits,
+                NodeContent::Window { .. } => node.level,
+                NodeContent::Visits { visits, .. } => u32::MAX - visits,
             };
             (!pv_nodes.contains(&index), importance, index)
         });
@@ -200,7 +217,8 @@ impl Tree {
         for (index, node) in self.nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| new_index[parent]);
             if stays[index] {
-                new_index[index] = tree.add(Node { parent, children: Vec::new(), ..node.clone() });
+                new_index[index] =
+                    tree.add(TreeNode { parent, children: Vec::new(), ..node.clone() });
             } else {
                 let ancestor = parent.expect("the root stays");
                 new_index[index] = ancestor;
@@ -272,7 +290,7 @@ pub(crate) trait Trace {
     fn prune(&mut self, _columns: impl FnOnce() -> Vec<Column>) {}
     /// The current node is left.
     #[inline]
-    fn leave(&mut self, _points: i32, _bound: BoundKind, _source: Source) {}
+    fn leave(&mut self, _points: i32, _bound: BoundKind, _source: ValueSource) {}
 }
 
 impl Trace for () {}

@@ -18,11 +18,11 @@ use crate::store::{self, now_ms};
 
 /// The result of one check.
 #[derive(Clone, Debug, Serialize)]
-pub struct Finding {
+pub struct CheckResult {
     /// What was checked.
     pub check: &'static str,
     /// Whether it passed.
-    pub status: FindingStatus,
+    pub status: CheckStatus,
     /// The result in words and, if there is a problem, what to do about it.
     pub message: String,
 }
@@ -30,7 +30,7 @@ pub struct Finding {
 /// The status of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FindingStatus {
+pub enum CheckStatus {
     /// Everything is fine.
     Ok,
     /// A server would run, but not as well as it could.
@@ -39,22 +39,22 @@ pub enum FindingStatus {
     Failed,
 }
 
-use FindingStatus::{Failed, Ok as Fine, Warning};
+use CheckStatus::{Failed, Ok as Fine, Warning};
 
 /// Checks the configuration, the database and the machine.
-pub async fn doctor(config: &Config) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    check_configuration(config, &mut findings);
-    let is_served = check_database(config, &mut findings).await;
-    check_disk(config, &mut findings);
-    check_files(config, &mut findings);
-    check_memory(config, &mut findings);
-    check_port(config, is_served, &mut findings).await;
-    findings.0
+pub async fn doctor(config: &Config) -> Vec<CheckResult> {
+    let mut results = CheckResults::default();
+    check_configuration(config, &mut results);
+    let is_served = check_database(config, &mut results).await;
+    check_disk(config, &mut results);
+    check_files(config, &mut results);
+    check_memory(config, &mut results);
+    check_port(config, is_served, &mut results).await;
+    results.0
 }
 
 /// Asks the server at the configured address whether it is ready.
-pub async fn check_readiness(config: &Config) -> Finding {
+pub async fn check_readiness(config: &Config) -> CheckResult {
     let (status, message) = match readiness(config).await {
         Ok(response) if response.starts_with("HTTP/1.1 200") => {
             (Fine, "the server is ready".to_owned())
@@ -65,60 +65,60 @@ pub async fn check_readiness(config: &Config) -> Finding {
         }
         Err(error) => (Failed, format!("no server responds at {}: {error}", config.addr)),
     };
-    Finding { check: "readiness", status, message }
+    CheckResult { check: "readiness", status, message }
 }
 
 #[derive(Default)]
-struct Findings(Vec<Finding>);
+struct CheckResults(Vec<CheckResult>);
 
-impl Findings {
-    fn add(&mut self, check: &'static str, status: FindingStatus, message: impl Into<String>) {
-        self.0.push(Finding { check, status, message: message.into() });
+impl CheckResults {
+    fn add(&mut self, check: &'static str, status: CheckStatus, message: impl Into<String>) {
+        self.0.push(CheckResult { check, status, message: message.into() });
     }
 }
 
-fn check_configuration(config: &Config, findings: &mut Findings) {
+fn check_configuration(config: &Config, results: &mut CheckResults) {
     const NAME: &str = "configuration";
-    let before = findings.0.len();
+    let before = results.0.len();
     if let Err(error) = Reach::new(config) {
-        findings.add(NAME, Failed, error);
+        results.add(NAME, Failed, error);
     }
     if let Err(error) = Tls::new(config) {
-        findings.add(NAME, Failed, error);
+        results.add(NAME, Failed, error);
     }
     if !matches!(&config.training[..], "local" | "everyone" | "nobody") {
         let given = &config.training;
         let message = format!("training must be local, everyone or nobody, not '{given}'");
-        findings.add(NAME, Failed, message);
+        results.add(NAME, Failed, message);
     }
     let is_public = !config.addr.ip().is_loopback();
     if is_public && config.hosts.is_empty() {
         let message = "visitors can reach the server by its IP address only: set hosts to its name";
-        findings.add(NAME, Warning, message);
+        results.add(NAME, Warning, message);
     }
     if !config.hosts.is_empty() && !config.secure_cookies && !config.has_tls() {
         let message = "cookies are also sent without HTTPS: set secure_cookies = true";
-        findings.add(NAME, Warning, message);
+        results.add(NAME, Warning, message);
     }
     match config.secret_path() {
         _ if !config.secret.is_empty() => {}
-        Some(path) => check_key_file(&path, findings),
+        Some(path) => check_key_file(&path, results),
         None if config.is_postgres() => {
-            findings.add(NAME, Failed, "no file for the cookie key: set secret_file or secret");
+            results.add(NAME, Failed, "no file for the cookie key: set secret_file or secret");
         }
         None => {}
     }
-    if findings.0.len() == before {
-        findings.add(NAME, Fine, "valid");
+    if results.0.len() == before {
+        results.add(NAME, Fine, "valid");
     }
 }
 
-fn check_key_file(path: &Path, findings: &mut Findings) {
+fn check_key_file(path: &Path, results: &mut CheckResults) {
     const NAME: &str = "key file";
     let shown = path.display();
     match fs::read_to_string(path) {
         Ok(content) if content.trim().is_empty() => {
-            findings.add(
+            results.add(
                 NAME,
                 Failed,
                 format!("{shown} is empty: delete it or restore it from a backup"),
@@ -126,13 +126,13 @@ fn check_key_file(path: &Path, findings: &mut Findings) {
         }
         Ok(_) if is_readable_by_others(path) => {
             let message = format!("others can read {shown}: run chmod 600 on it");
-            findings.add(NAME, Warning, message);
+            results.add(NAME, Warning, message);
         }
-        Ok(_) => findings.add(NAME, Fine, format!("{shown}, readable by its owner only")),
+        Ok(_) => results.add(NAME, Fine, format!("{shown}, readable by its owner only")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            findings.add(NAME, Fine, format!("{shown} will be created at the first start"));
+            results.add(NAME, Fine, format!("{shown} will be created at the first start"));
         }
-        Err(error) => findings.add(NAME, Failed, format!("cannot read {shown}: {error}")),
+        Err(error) => results.add(NAME, Failed, format!("cannot read {shown}: {error}")),
     }
 }
 
@@ -148,7 +148,7 @@ fn is_readable_by_others(_: &Path) -> bool {
 }
 
 /// Checks everything about the database; returns whether a server is using it.
-async fn check_database(config: &Config, findings: &mut Findings) -> bool {
+async fn check_database(config: &Config, results: &mut CheckResults) -> bool {
     const NAME: &str = "database";
     const TIMEOUT: Duration = Duration::from_secs(10);
     let shown = config.redacted_database();
@@ -158,11 +158,11 @@ async fn check_database(config: &Config, findings: &mut Findings) -> bool {
         let folder = folder_of(Path::new(file));
         match tempfile_in(&folder) {
             Ok(()) => {
-                findings.add(NAME, Fine, format!("{shown} will be created at the first start"));
+                results.add(NAME, Fine, format!("{shown} will be created at the first start"));
             }
             Err(error) => {
                 let message = format!("cannot create {shown}: {}: {error}", folder.display());
-                findings.add(NAME, Failed, message);
+                results.add(NAME, Failed, message);
             }
         }
         return false;
@@ -170,43 +170,43 @@ async fn check_database(config: &Config, findings: &mut Findings) -> bool {
     let mut connection = match timeout(TIMEOUT, store::connect(&config.database)).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            findings.add(NAME, Failed, format!("cannot open {shown}: {error}"));
+            results.add(NAME, Failed, format!("cannot open {shown}: {error}"));
             return false;
         }
         Err(_) => {
-            findings.add(NAME, Failed, format!("{shown} does not respond"));
+            results.add(NAME, Failed, format!("{shown} does not respond"));
             return false;
         }
     };
-    findings.add(NAME, Fine, format!("{shown} can be opened"));
+    results.add(NAME, Fine, format!("{shown} can be opened"));
     let is_served = store::is_served(&config.database).await.unwrap_or(false);
-    check_schema(&mut connection, findings).await;
+    check_schema(&mut connection, results).await;
     match check_writable(&mut connection, config.is_postgres()).await {
-        Ok(()) => findings.add("writing", Fine, "the database is writable"),
-        Err(error) => findings.add("writing", Failed, format!("cannot write: {error}")),
+        Ok(()) => results.add("writing", Fine, "the database is writable"),
+        Err(error) => results.add("writing", Failed, format!("cannot write: {error}")),
     }
-    check_integrity(&mut connection, config, findings).await;
-    check_clock(&mut connection, config, findings).await;
+    check_integrity(&mut connection, config, results).await;
+    check_clock(&mut connection, config, results).await;
     let server = if is_served { "a server is using the database" } else { "no server is running" };
-    findings.add("server", Fine, server);
+    results.add("server", Fine, server);
     is_served
 }
 
-async fn check_schema(connection: &mut AnyConnection, findings: &mut Findings) {
+async fn check_schema(connection: &mut AnyConnection, results: &mut CheckResults) {
     const NAME: &str = "schema";
     let latest = store::latest_schema();
     match store::schema_of(connection).await {
-        Ok(schema) if schema == latest => findings.add(NAME, Fine, format!("version {schema}")),
+        Ok(schema) if schema == latest => results.add(NAME, Fine, format!("version {schema}")),
         Ok(schema) if schema < latest => {
             let message = format!("version {schema}: the next start upgrades it to {latest}");
-            findings.add(NAME, Warning, message);
+            results.add(NAME, Warning, message);
         }
         Ok(schema) => {
             let message =
                 format!("version {schema}, made by a newer program (this one supports {latest})");
-            findings.add(NAME, Failed, message);
+            results.add(NAME, Failed, message);
         }
-        Err(_) => findings.add(NAME, Warning, "none yet: the next start creates it"),
+        Err(_) => results.add(NAME, Warning, "none yet: the next start creates it"),
     }
 }
 
@@ -223,24 +223,28 @@ async fn check_writable(
     written.map(drop)
 }
 
-async fn check_integrity(connection: &mut AnyConnection, config: &Config, findings: &mut Findings) {
+async fn check_integrity(
+    connection: &mut AnyConnection,
+    config: &Config,
+    results: &mut CheckResults,
+) {
     const NAME: &str = "integrity";
     const MAX_GAMES: u32 = 1000;
     let is_postgres = config.is_postgres();
     let sql = if is_postgres { "SHOW fsync" } else { "PRAGMA quick_check(1)" };
     let row = sqlx::query(sql).fetch_one(&mut *connection).await;
     match row.and_then(|row| row.try_get::<String, _>(0)) {
-        Ok(answer) if answer == "ok" => findings.add(NAME, Fine, "the file is intact"),
-        Ok(answer) if answer == "on" => findings.add(NAME, Fine, "commits reach the disk"),
+        Ok(answer) if answer == "ok" => results.add(NAME, Fine, "the file is intact"),
+        Ok(answer) if answer == "on" => results.add(NAME, Fine, "commits reach the disk"),
         Ok(_) if is_postgres => {
             let message = "fsync is off in PostgreSQL: acknowledged moves can be lost, turn it on";
-            findings.add(NAME, Warning, message);
+            results.add(NAME, Warning, message);
         }
         Ok(answer) => {
             let message = format!("the file is damaged: restore a backup ({answer})");
-            findings.add(NAME, Failed, message);
+            results.add(NAME, Failed, message);
         }
-        Err(error) => findings.add(NAME, Failed, error.to_string()),
+        Err(error) => results.add(NAME, Failed, error.to_string()),
     }
     if let Ok(unreadable) = store::unreadable_games(connection, MAX_GAMES).await
         && let Some((id, reason)) = unreadable.first()
@@ -250,11 +254,11 @@ async fn check_integrity(connection: &mut AnyConnection, config: &Config, findin
              claimeven admin games --unreadable lists them",
             unreadable.len()
         );
-        findings.add("games", Warning, message);
+        results.add("games", Warning, message);
     }
 }
 
-async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: &mut Findings) {
+async fn check_clock(connection: &mut AnyConnection, config: &Config, results: &mut CheckResults) {
     const NAME: &str = "clock";
     /// The allowed difference between clocks, in milliseconds.
     const TOLERANCE: i64 = 60_000;
@@ -262,7 +266,7 @@ async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: 
     const EARLIEST: i64 = 1_767_225_600_000;
     if now_ms() < EARLIEST {
         let now = jiff::Timestamp::now();
-        return findings.add(NAME, Failed, format!("the system clock is wrong ({now}): set it"));
+        return results.add(NAME, Failed, format!("the system clock is wrong ({now}): set it"));
     }
     let mut number = async |sql: &'static str| -> Option<i64> {
         sqlx::query(sql).fetch_one(&mut *connection).await.ok()?.try_get(0).ok()?
@@ -274,18 +278,18 @@ async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: 
     {
         let seconds = (theirs - now_ms()) / 1000;
         let message = format!("PostgreSQL's clock differs by {seconds} s: synchronise both");
-        return findings.add(NAME, Warning, message);
+        return results.add(NAME, Warning, message);
     }
     if let Some(latest) = number("SELECT MAX(created) FROM games").await
         && latest > now_ms() + TOLERANCE
     {
         let message = "the latest game was created in the future: set the system clock";
-        return findings.add(NAME, Warning, message);
+        return results.add(NAME, Warning, message);
     }
-    findings.add(NAME, Fine, "plausible");
+    results.add(NAME, Fine, "plausible");
 }
 
-fn check_disk(config: &Config, findings: &mut Findings) {
+fn check_disk(config: &Config, results: &mut CheckResults) {
     const NAME: &str = "disk";
     const MIN_MB: u64 = 50;
     const LOW_MB: u64 = 1000;
@@ -294,11 +298,11 @@ fn check_disk(config: &Config, findings: &mut Findings) {
     let Some(free) = free_mb(&folder) else { return };
     let message = format!("{free} MB free in {}", folder.display());
     let status = match free {
-        LOW_MB.. => return findings.add(NAME, Fine, message),
+        LOW_MB.. => return results.add(NAME, Fine, message),
         MIN_MB.. => Warning,
         _ => Failed,
     };
-    findings.add(NAME, status, message + ": make room or prune the database");
+    results.add(NAME, status, message + ": make room or prune the database");
 }
 
 #[cfg(unix)]
@@ -312,7 +316,7 @@ fn free_mb(_: &Path) -> Option<u64> {
     None
 }
 
-fn check_files(config: &Config, findings: &mut Findings) {
+fn check_files(config: &Config, results: &mut CheckResults) {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit};
@@ -325,18 +329,18 @@ fn check_files(config: &Config, findings: &mut Findings) {
                     "{limit} open files are allowed and {needed} may be needed: \
                      raise the hard limit (ulimit -Hn) or lower connections and sockets"
                 );
-                findings.add("open files", Warning, message);
+                results.add("open files", Warning, message);
             }
-            Some(limit) => findings.add("open files", Fine, format!("{limit} are allowed")),
-            None => findings.add("open files", Fine, "unlimited"),
+            Some(limit) => results.add("open files", Fine, format!("{limit} are allowed")),
+            None => results.add("open files", Fine, "unlimited"),
         }
     }
     #[cfg(not(unix))]
-    let _ = (config, findings);
+    let _ = (config, results);
 }
 
 /// Checks the memory according to Linux; skipped on other systems.
-fn check_memory(config: &Config, findings: &mut Findings) {
+fn check_memory(config: &Config, results: &mut CheckResults) {
     /// What a server needs besides its agents.
     const OTHERS_MB: u64 = 100;
     let Ok(content) = fs::read_to_string("/proc/meminfo") else { return };
@@ -351,33 +355,33 @@ fn check_memory(config: &Config, findings: &mut Findings) {
     let needed = config.memory_mb + OTHERS_MB;
     if mb < needed {
         let message = format!("{mb} MB available and {needed} MB may be needed: lower memory_mb");
-        return findings.add("memory", Warning, message);
+        return results.add("memory", Warning, message);
     }
-    findings.add("memory", Fine, format!("{mb} MB available"));
+    results.add("memory", Fine, format!("{mb} MB available"));
 }
 
-async fn check_port(config: &Config, is_served: bool, findings: &mut Findings) {
+async fn check_port(config: &Config, is_served: bool, results: &mut CheckResults) {
     const NAME: &str = "port";
     let addr = config.addr;
     let Err(error) = TcpListener::bind(addr).await else {
-        return findings.add(NAME, Fine, format!("{addr} is free"));
+        return results.add(NAME, Fine, format!("{addr} is free"));
     };
     if error.kind() != std::io::ErrorKind::AddrInUse {
-        return findings.add(NAME, Failed, format!("cannot listen on {addr}: {error}"));
+        return results.add(NAME, Failed, format!("cannot listen on {addr}: {error}"));
     }
     match readiness(config).await {
         Ok(response) if response.to_lowercase().contains("\r\nx-request-id:") => {
             let is_ready = response.starts_with("HTTP/1.1 200");
             let status = if is_ready { Fine } else { Warning };
             let state = if is_ready { "ready" } else { "not ready" };
-            findings.add(NAME, status, format!("{addr} is served by Claimeven, which is {state}"));
+            results.add(NAME, status, format!("{addr} is served by Claimeven, which is {state}"));
         }
         _ if is_served => {
-            findings.add(NAME, Fine, format!("{addr} is in use, and a server is running"));
+            results.add(NAME, Fine, format!("{addr} is in use, and a server is running"));
         }
         _ => {
             let message = format!("another program uses {addr}: stop it or choose another addr");
-            findings.add(NAME, Failed, message);
+            results.add(NAME, Failed, message);
         }
     }
 }

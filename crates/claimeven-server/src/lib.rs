@@ -47,7 +47,7 @@ pub use admin::{
     Pruned, Retention, UnreadableGame, VisitorDetails, VisitorRow,
 };
 pub use config::{Config, Settings};
-pub use doctor::{Finding, FindingStatus, check_readiness, doctor};
+pub use doctor::{CheckResult, CheckStatus, check_readiness, doctor};
 pub use ipnet::IpNet;
 pub use server::{Server, ServerError};
 

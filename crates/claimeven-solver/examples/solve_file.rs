@@ -1,7 +1,7 @@
 //! Solves a file of positions, one per line as move text (`4453`); what follows a space is ignored.
 //!
 //! ```text
-//! cargo run --release --example solve_file -- crates/claimeven-solver/tests/data/end-easy.txt
+//! cargo run --release -p claimeven-solver --example solve_file -- crates/claimeven-solver/tests/data/end-easy.txt
 //! ```
 
 use std::error::Error;
@@ -36,4 +36,10 @@ fn solve_file(path: &str) -> Result<(), Box<dyn Error>> {
     }
     eprintln!("{} nodes", solver.nodes());
     Ok(())
+}
+
+#[test]
+fn it_solves_a_test_set() {
+    solve_file(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/end-easy.txt")).unwrap();
+    assert!(solve_file(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).is_err());
 }

@@ -1,4 +1,4 @@
-//! The exact scores of all positions of one ply, without the positions.
+//! Opening books: the exact scores of all positions of one ply, without the positions.
 //!
 //! A book holds the score of every position that has its number of discs, can be reached by play,
 //! is not finished and in which the side to move cannot win at once. Because none is missing, the

@@ -17,7 +17,8 @@
 //!   others.
 //! - [`Limits`] and [`Stop`] are the limits of all searches of Claimeven.
 //!
-//! `docs/solver.md` explains how the solver works and how fast it is.
+//! The example `solve_file` solves a file of positions; `docs/solver.md` explains how the solver
+//! works and how fast it is.
 
 #![allow(
     clippy::inline_always,

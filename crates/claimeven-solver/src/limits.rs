@@ -154,7 +154,7 @@ impl Default for Stop {
     }
 }
 
-/// A limit stopped the search.
+/// The error of a search that a limit has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 

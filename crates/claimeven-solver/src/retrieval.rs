@@ -157,10 +157,10 @@ struct Equation {
 
 impl Equation {
     fn new(hash: u64, seed: u8, rows: u32) -> Equation {
-        let low = mix(hash ^ mix(u64::from(seed) + 1));
-        let high = mix(low);
+        let low = splitmix64(hash ^ splitmix64(u64::from(seed) + 1));
+        let high = splitmix64(low);
         let starts = rows.saturating_sub(BAND) + 1;
-        let start = (u128::from(mix(high)) * u128::from(starts)) >> 64;
+        let start = (u128::from(splitmix64(high)) * u128::from(starts)) >> 64;
         // The lowest coefficient is always set, so the band begins at its start.
         let mut band = u128::from(low) | u128::from(high) << 64 | 1;
         if rows < BAND {
@@ -226,11 +226,13 @@ fn shard_of(hash: u64, shards: usize) -> usize {
 }
 
 fn hash(key: u128) -> u64 {
-    mix(mix(key as u64) ^ (key >> 64) as u64)
+    splitmix64(splitmix64(key as u64) ^ (key >> 64) as u64)
 }
 
-/// The finaliser of the splitmix generator: every bit of the input reaches every bit of the output.
-fn mix(value: u64) -> u64 {
+/// The finaliser of the splitmix generator. A shard is chosen by the upper bits and a row by others,
+/// so every bit of the input must reach every bit of the output, which
+/// [`mix_key`](claimeven_game::mix_key) does not do. Book files depend on it.
+fn splitmix64(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     fn entries(count: u64, value_bits: u32) -> Vec<(u128, u8)> {
-        let value = |key: u64| (mix(key ^ 0xabcd) & ((1 << value_bits) - 1)) as u8;
+        let value = |key: u64| (splitmix64(key ^ 0xabcd) & ((1 << value_bits) - 1)) as u8;
         (0..count).map(|key| (u128::from(key) << 40 | 5, value(key))).collect()
     }
 

@@ -77,3 +77,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("against random moves: {} won, {} drawn, {} lost", score[0], score[1], score[2]);
     Ok(())
 }
+
+#[test]
+fn it_trains_a_network_and_plays_it() {
+    main().unwrap();
+}

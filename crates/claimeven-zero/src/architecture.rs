@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::planes::InputEncoding;
 
-/// The game a network is for and the sizes of its layers.
+/// The architecture of a network: the game it is for and the sizes of its layers.
 ///
 /// A 3x3 convolution (the stem) is followed by a tower of residual blocks. A 1x1 convolution and
 /// dense layers lead from there to the policy, and others to the value. Every convolution is

@@ -4,7 +4,7 @@ use claimeven_game::{Position, mix_key};
 
 use crate::evaluator::{Evaluation, Evaluator};
 
-/// Caches the evaluations of another evaluator.
+/// A cache of the evaluations of another evaluator.
 ///
 /// A position and its mirror image share an entry: only the one with the smaller key is evaluated,
 /// and its policy is mirrored for the other.

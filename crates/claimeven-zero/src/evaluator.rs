@@ -2,10 +2,31 @@
 
 use claimeven_game::{Column, Position};
 
-/// Evaluates batches of positions.
+/// An evaluator: policy and value for batches of positions.
 ///
 /// The search collects positions and evaluates all of them in one call. The implementation may be
 /// a network, a cache or a test double.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Cache, Evaluation, Evaluator, UniformEvaluator, Wdl};
+///
+/// /// Expects every game to be drawn.
+/// struct Drawish;
+///
+/// impl Evaluator for Drawish {
+///     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+///         UniformEvaluator.evaluate(positions, evaluations);
+///         for evaluation in evaluations {
+///             evaluation.value = Wdl::DRAW;
+///         }
+///     }
+/// }
+///
+/// let mut evaluations = Vec::new();
+/// Cache::new(Drawish, 1024).evaluate(&[Position::new(Setup::STANDARD)], &mut evaluations);
+/// assert_eq!(evaluations[0].value, Wdl::DRAW);
+/// ```
 pub trait Evaluator {
     /// Evaluates positions of unfinished games, in order. The previous contents of `evaluations`
     /// are overwritten; its memory is reused.
@@ -22,6 +43,22 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The same probability for every legal column, and the value of an unknown position.
+    pub(crate) fn uniform(position: &Position) -> Evaluation {
+        let mut policy = vec![0.0; position.setup().cols().into()];
+        let legal: Vec<Column> = position.legal().collect();
+        for column in &legal {
+            policy[column.index()] = 1.0 / legal.len() as f32;
+        }
+        Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
+    }
+
+    /// Whether all probabilities are numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        let Wdl { win, draw } = self.value;
+        self.policy.iter().chain([&win, &draw]).all(|probability| probability.is_finite())
+    }
+
     /// The index of the most probable column.
     #[must_use]
     pub fn best_column(&self) -> usize {
@@ -82,7 +119,8 @@ impl Wdl {
     }
 }
 
-/// Gives every legal column the same probability and every position the same value.
+/// An evaluator that gives every legal column the same probability and every position the same
+/// value.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -99,13 +137,6 @@ pub struct UniformEvaluator;
 impl Evaluator for UniformEvaluator {
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
-        evaluations.extend(positions.iter().map(|position| {
-            let mut policy = vec![0.0; position.setup().cols().into()];
-            let legal: Vec<Column> = position.legal().collect();
-            for column in &legal {
-                policy[column.index()] = 1.0 / legal.len() as f32;
-            }
-            Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
-        }));
+        evaluations.extend(positions.iter().map(Evaluation::uniform));
     }
 }

@@ -25,7 +25,24 @@ use crate::parameters::ExamParameters;
 use crate::search_tree::{SearchTree, TreeParameters};
 use crate::searches::search_many;
 
-/// Positions with the result of every move.
+/// An exam: positions with the result of every move.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_game::{Ruleset, Setup};
+/// use claimeven_zero::{Architecture, Exam, ExamParameters, Inference, Network, Parameters};
+///
+/// let setup = Setup::new(4, 4, 3, Ruleset::Standard)?;
+/// let parameters = Parameters::ten_minutes(setup).exam;
+/// let parameters = ExamParameters { positions: 20, min_plies: 2, max_plies: 6, ..parameters };
+/// let exam = Exam::new(setup, &parameters, 1, 1, |_solved| ControlFlow::Continue(()))?;
+/// let exam = exam.expect("it was not cancelled");
+/// let network = Network::new(Architecture::new(setup, 1, 8), 1)?;
+/// let score = exam.score(&Inference::new(&network), 50, 1);
+/// println!("the policy errs in {:.0} % of positions", 100.0 * score.policy_error);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exam {
     questions: Vec<Question>,
@@ -181,6 +198,10 @@ impl Exam {
     }
 
     /// Measures a network for the exam's setup.
+    ///
+    /// # Panics
+    ///
+    /// If the network is for another setup.
     #[must_use]
     pub fn score(&self, network: &Inference, simulations: u32, threads: usize) -> ExamScore {
         let share = self.questions.len().div_ceil(threads.max(1)).max(1);

@@ -5,6 +5,7 @@
 //! The arena's matches are for any players, one game at a time. Here all games of a thread are
 //! played in lockstep, so that one batch of a network has a position of each.
 
+use std::ops::Add;
 use std::thread;
 
 use claimeven_game::{Outcome, Player, Position, Setup};
@@ -19,7 +20,15 @@ use crate::searches::search_many;
 use crate::self_play::random_position;
 use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
-/// The result of a match, from the new network's point of view.
+/// The score of a match: games won, drawn and lost by one side.
+///
+/// ```
+/// use claimeven_zero::MatchScore;
+///
+/// let score = MatchScore { wins: 6, draws: 2, losses: 2 };
+/// assert_eq!((score.games(), score.score()), (10, Some(0.7)));
+/// assert_eq!(score + score, MatchScore { wins: 12, draws: 4, losses: 4 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub struct MatchScore {
@@ -29,8 +38,8 @@ pub struct MatchScore {
 }
 
 impl MatchScore {
-    /// Adds a game with this many half points for the new network.
-    fn add(&mut self, half_points: usize) {
+    /// Adds a game in which the side got this many half points.
+    pub fn add_game(&mut self, half_points: usize) {
         *match half_points {
             0 => &mut self.losses,
             1 => &mut self.draws,
@@ -38,11 +47,40 @@ impl MatchScore {
         } += 1;
     }
 
-    /// The share of the points; a draw is half a point.
+    /// The number of games.
+    #[must_use]
+    pub fn games(self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// One point for each win, half a point for each draw.
+    #[must_use]
+    pub fn points(self) -> f64 {
+        self.wins as f64 + 0.5 * self.draws as f64
+    }
+
+    /// Points per game, from 0 to 1; `None` without games.
+    #[must_use]
+    pub fn score(self) -> Option<f64> {
+        (self.games() > 0).then(|| self.points() / self.games() as f64)
+    }
+
+    /// The share of the points; 0 without games.
     #[must_use]
     pub fn share(self) -> f32 {
-        let games = (self.wins + self.draws + self.losses).max(1);
-        (self.wins as f32 + 0.5 * self.draws as f32) / games as f32
+        (self.wins as f32 + 0.5 * self.draws as f32) / self.games().max(1) as f32
+    }
+}
+
+impl Add for MatchScore {
+    type Output = MatchScore;
+
+    fn add(self, other: MatchScore) -> MatchScore {
+        MatchScore {
+            wins: self.wins + other.wins,
+            draws: self.draws + other.draws,
+            losses: self.losses + other.losses,
+        }
     }
 }
 
@@ -69,7 +107,7 @@ pub(crate) fn gate(
 /// The half points of the new network in a pair of games: as first and as second player.
 pub type GatePair = [usize; 2];
 
-/// The match to play: pairs of games with the same random opening and colours exchanged.
+/// A gate match: pairs of games with the same random opening and colours exchanged.
 ///
 /// The new network is promoted if a sequential test finds its score to be above the threshold, or
 /// if the test is undecided after the maximum number of pairs and the score reaches the threshold.
@@ -113,12 +151,11 @@ impl Gate {
         for pairs in pairs.chunks(PAIRS_AT_ONCE) {
             for half_points in pairs {
                 for &points in half_points {
-                    score.add(points);
+                    score.add_game(points);
                 }
                 results.add(half_points.iter().sum());
             }
-            let played = score.wins + score.draws + score.losses;
-            if pairs.len() < PAIRS_AT_ONCE && played < 2 * self.openings.len() as u64 {
+            if pairs.len() < PAIRS_AT_ONCE && score.games() < 2 * self.openings.len() as u64 {
                 return None;
             }
             match test.outcome(&results) {
@@ -246,11 +283,10 @@ mod tests {
             simulations: 6,
             ..Parameters::strongest(Setup::STANDARD).gate
         };
-        let games = |score: MatchScore| score.wins + score.draws + score.losses;
         let (score, verdict) = gate(&trained, &untrained, &parameters, 1, 2);
-        assert_eq!((verdict, games(score)), (Verdict::Promoted, 16), "{score:?}");
+        assert_eq!((verdict, score.games()), (Verdict::Promoted, 16), "{score:?}");
         let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 1);
-        assert_eq!((verdict, games(reversed)), (Verdict::Rejected, 16), "{reversed:?}");
+        assert_eq!((verdict, reversed.games()), (Verdict::Rejected, 16), "{reversed:?}");
         // The same games, seen from the other side.
         assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
     }
@@ -283,7 +319,7 @@ mod tests {
         for threads in [1, 2] {
             let (score, verdict) = gate(&network, &network, &parameters, 1, threads);
             assert_eq!((score.wins, verdict), (score.losses, Verdict::Rejected));
-            assert_eq!(score.wins + score.draws + score.losses, 24);
+            assert_eq!(score.games(), 24);
         }
     }
 }

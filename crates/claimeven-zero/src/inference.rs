@@ -2,7 +2,7 @@
 
 use std::array;
 
-use claimeven_game::{Column, Position};
+use claimeven_game::{Column, Position, Setup};
 
 use crate::activations::softmax;
 use crate::architecture::{Architecture, ValueHead};
@@ -30,6 +30,7 @@ pub(crate) const EPSILON: f32 = 1e-5;
 #[derive(Clone)]
 pub struct Inference {
     architecture: Architecture,
+    setup: Setup,
     tower: KernelGrid,
     /// The convolutions of the heads have 1x1 kernels.
     heads: KernelGrid,
@@ -74,6 +75,7 @@ impl Inference {
         let lanes = |len| vec![[0.0; LANES]; len];
         Inference {
             architecture,
+            setup: network.setup(),
             tower: KernelGrid::new(cols, rows, 3),
             heads: KernelGrid::new(cols, rows, 1),
             dense: KernelGrid::single(),
@@ -150,23 +152,29 @@ impl Inference {
             }
             ValueHead::Tanh => Wdl { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
         };
+        // Finite weights can be large enough for a sum to overflow.
+        if !evaluation.is_finite() {
+            *evaluation = Evaluation::uniform(position);
+        }
     }
 }
 
-/// Positions must have the network's setup.
+/// A network whose sums overflow evaluates a position like [`UniformEvaluator`](crate::UniformEvaluator).
+///
+/// # Panics
+///
+/// `evaluate` panics if a position does not have the network's setup.
 impl Evaluator for Inference {
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
         evaluations.resize_with(positions.len(), Evaluation::default);
-        let Architecture { cols, rows, .. } = self.architecture;
         for position in positions {
-            let setup = position.setup();
-            assert_eq!((setup.cols(), setup.rows()), (cols, rows), "the network is for this board");
+            assert_eq!(position.setup(), self.setup, "the network is for this setup");
         }
         for (positions, evaluations) in positions.chunks(LANES).zip(evaluations.chunks_mut(LANES)) {
             fill_input(
                 positions.iter().map(Discs::of),
                 self.architecture.encoding,
-                positions[0].setup(),
+                self.setup,
                 &mut self.buffers.input,
             );
             self.forward();
@@ -181,7 +189,7 @@ impl Evaluator for Inference {
 pub(crate) fn fill_input(
     positions: impl Iterator<Item = Discs>,
     encoding: InputEncoding,
-    setup: claimeven_game::Setup,
+    setup: Setup,
     input: &mut [Lanes],
 ) {
     input.fill([0.0; LANES]);
@@ -230,5 +238,38 @@ impl Layer {
         self.kernel.convolve(grid, input, output, |channel, old, sum| {
             array::from_fn(|lane| (old[lane] + sum[lane] + self.bias[channel]).max(0.0))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claimeven_game::Ruleset;
+
+    #[test]
+    fn overflowing_sums_give_probabilities() {
+        let architecture = Architecture::new(Setup::STANDARD, 1, 8);
+        let finished = Position::from_moves(Setup::STANDARD, "1212121").unwrap();
+        let positions = [Position::new(Setup::STANDARD), finished];
+        for weights in [[1e38, 1e38], [-1e38, -1e38], [1e38, -1e38]] {
+            let tensors = architecture.tensors();
+            let alternating = |len| weights.into_iter().cycle().take(len).collect();
+            let tensors = tensors.iter().map(|tensor| alternating(tensor.len())).collect();
+            let network = Network::from_tensors(architecture, tensors).unwrap();
+            let mut evaluations = Vec::new();
+            Inference::new(&network).evaluate(&positions, &mut evaluations);
+            assert!(evaluations.iter().all(Evaluation::is_finite), "{evaluations:?}");
+            let sum = |evaluation: &Evaluation| evaluation.policy.iter().sum::<f32>();
+            assert!((sum(&evaluations[0]) - 1.0).abs() < 1e-6, "{evaluations:?}");
+            assert_eq!(evaluations[1].policy, [0.0; 7]);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the network is for this setup")]
+    fn positions_of_another_connect_length_are_rejected() {
+        let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
+        let setup = Setup::new(7, 6, 5, Ruleset::Standard).unwrap();
+        Inference::new(&network).evaluate(&[Position::new(setup)], &mut Vec::new());
     }
 }

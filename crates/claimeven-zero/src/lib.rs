@@ -78,7 +78,7 @@ pub use planes::{Discs, InputEncoding};
 pub use replay_buffer::ReplayBuffer;
 pub use run::{Event, Metrics, Observer, Resources, Run, RunState};
 pub use run_error::RunError;
-pub use sample::{Sample, SamplesError};
+pub use sample::{BatchError, Sample, SamplesError};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, SelectionRule, TreeParameters};
 pub use searches::search_many;
 pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, TrainingMachines, play_games};

@@ -134,6 +134,38 @@ impl fmt::Display for SamplesError {
 
 impl std::error::Error for SamplesError {}
 
+/// Why bytes are not a [`SelfPlayBatch`](crate::SelfPlayBatch).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// The line of JSON is missing.
+    NoHeader,
+    /// The line of JSON is not a header of a batch.
+    Header(serde_json::Error),
+    /// The samples are damaged, or of another game.
+    Samples(SamplesError),
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BatchError::NoHeader => f.write_str("missing header"),
+            BatchError::Header(error) => error.fmt(f),
+            BatchError::Samples(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BatchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BatchError::NoHeader => None,
+            BatchError::Header(error) => Some(error),
+            BatchError::Samples(error) => Some(error),
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

@@ -252,6 +252,11 @@ impl SearchTree {
     }
 
     /// Starts a simulation. With `first`, its first move is the root's move with that index.
+    ///
+    /// # Panics
+    ///
+    /// If the root has been evaluated and `first` is not the index of one of its
+    /// [moves](SearchTree::moves).
     pub fn gather(&mut self, mut first: Option<usize>) -> Gathered {
         let mut position = self.position;
         let mut path = vec![0];
@@ -280,6 +285,8 @@ impl SearchTree {
 
             // 3. Select a move.
             let choice = first.take().unwrap_or_else(|| self.select(node));
+            let moves = usize::from(self.nodes[node].child_count);
+            assert!(choice < moves, "the root has no move with index {choice}");
             node = self.nodes[node].first_child as usize + choice;
             position.play(self.nodes[node].column).expect("moves of the tree are legal");
             path.push(node as u32);

@@ -24,7 +24,7 @@ use crate::inference::Inference;
 use crate::network::Network;
 use crate::parameters::SelfPlayParameters;
 use crate::planes::Discs;
-use crate::sample::{self, Sample};
+use crate::sample::{self, BatchError, Sample};
 use crate::search_tree::{Gathered, SearchTree};
 
 /// The samples and statistics of a number of games.
@@ -195,14 +195,13 @@ impl SelfPlayBatch {
     }
 
     /// Reads a batch and checks each of its samples.
-    pub fn from_bytes(bytes: &[u8], setup: Setup) -> Result<SelfPlayBatch, String> {
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("missing header")?;
-        let head: BatchHead =
-            serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+    pub fn from_bytes(bytes: &[u8], setup: Setup) -> Result<SelfPlayBatch, BatchError> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or(BatchError::NoHeader)?;
+        let head: BatchHead = serde_json::from_slice(&bytes[..end]).map_err(BatchError::Header)?;
         let samples = sample::from_bytes(&bytes[end + 1..], setup);
         let shown = head.shown.into_iter().take(SHOWN);
         Ok(SelfPlayBatch {
-            samples: samples.map_err(|error| error.to_string())?,
+            samples: samples.map_err(BatchError::Samples)?,
             games: head.games,
             results: head.results,
             moves: head.moves,

@@ -166,6 +166,18 @@ impl Interval {
 }
 
 /// A sequential probability ratio test between two Elo differences.
+///
+/// ```
+/// use claimeven_zero::{PairResults, Sprt, SprtOutcome};
+///
+/// // Is the new version stronger, or at most 10 Elo weaker?
+/// let sprt = Sprt::new(-10.0, 0.0);
+/// let [lower, upper] = sprt.bounds();
+/// let results = PairResults { counts: [300, 100, 100, 100, 10] };
+/// assert!(sprt.llr(&results) < lower);
+/// assert_eq!(sprt.outcome(&results), Some(SprtOutcome::Rejected));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
     /// The Elo difference of the null hypothesis.

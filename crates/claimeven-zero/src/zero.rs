@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
-    Agent, AgentError, BoundKind, ColumnValue, Content, Decision, Limits, Node as DrawnNode,
-    SearchStats, Tree, Value,
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, NodeContent, SearchStats, Tree,
+    TreeNode, Value,
 };
 use claimeven_solver::Stop;
 use fastrand::Rng;
@@ -18,6 +18,15 @@ use crate::network::Network;
 use crate::search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 
 /// The parameters of [`Zero`].
+///
+/// ```
+/// use claimeven_game::Setup;
+/// use claimeven_zero::{Zero, ZeroParameters, embedded_network};
+///
+/// let parameters = ZeroParameters::new(embedded_network(Setup::STANDARD)?, 400);
+/// let player = Zero::new(ZeroParameters { temperature: 1.0, seed: 7, ..parameters });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ZeroParameters {
     /// The network.
@@ -355,18 +364,9 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
 fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
         let value = (0..level).fold(value_of(node), |value, _| value.before());
-        Content::Visits { visits: node.visits, value }
+        NodeContent::Visits { visits: node.visits, value }
     };
-    let mut nodes = vec![DrawnNode {
-        parent: None,
-        column: None,
-        pass: None,
-        level: 0,
-        content: content(tree.root(), 0),
-        children: Vec::new(),
-        pruned: Vec::new(),
-        hidden: 0,
-    }];
+    let mut nodes = vec![TreeNode::new(None, content(tree.root(), 0))];
     let mut sources = vec![*tree.root()];
     let mut index = 0;
     while index < nodes.len() {
@@ -379,16 +379,9 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
             }
             let place = nodes.len();
             nodes[index].children.push(place);
-            nodes.push(DrawnNode {
-                parent: Some(index),
-                column: Some(child.column),
-                pass: None,
-                level,
-                content: content(child, level),
-                children: Vec::new(),
-                pruned: Vec::new(),
-                hidden: 0,
-            });
+            let mut node = TreeNode::new(Some(index), content(child, level));
+            (node.column, node.level) = (Some(child.column), level);
+            nodes.push(node);
             sources.push(*child);
         }
         index += 1;
@@ -433,6 +426,20 @@ mod tests {
         let decision = zero(0).decide(&position("44"), &Limits::default()).unwrap();
         assert_eq!(decision.stats.nodes, 1);
         assert!(zero(0).decide_with_tree(&position(""), &Limits::default(), 2).is_err());
+    }
+
+    #[test]
+    fn a_network_whose_sums_overflow_still_plays() {
+        let architecture = Architecture::new(Setup::STANDARD, 1, 8);
+        let tensors = architecture.tensors();
+        let tensors = tensors.iter().map(|tensor| vec![1e38; tensor.len()]).collect();
+        let network = Arc::new(Network::from_tensors(architecture, tensors).unwrap());
+        for (simulations, temperature) in [(0, 0.0), (0, 1.0), (50, 0.0), (50, 1.0)] {
+            let parameters = ZeroParameters::new(Arc::clone(&network), simulations);
+            let mut zero = Zero::new(ZeroParameters { temperature, ..parameters });
+            let decision = zero.decide(&position("44"), &Limits::default()).unwrap();
+            assert!(matches!(decision.value, Value::Expected(value) if value.is_finite()));
+        }
     }
 
     #[test]
@@ -506,7 +513,7 @@ mod tests {
             zero.decide_with_tree(&position("44"), &Limits::default(), 2).unwrap();
         assert_eq!(decision.stats.simulations, 101);
         assert!(tree.nodes.iter().all(|node| node.level <= 2));
-        assert!(matches!(tree.nodes[0].content, Content::Visits { visits: 101, .. }));
+        assert!(matches!(tree.nodes[0].content, NodeContent::Visits { visits: 101, .. }));
         assert_eq!(tree.nodes_on(&decision.pv[..2]).len(), 3);
     }
 

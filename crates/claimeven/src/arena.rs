@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use claimeven_arena::{JournalError, MatchError, Plan, Tournament, TournamentError};
+use claimeven_arena::{JournalError, MatchError, Tournament, TournamentError, TournamentPlan};
 
 use crate::Failure;
 use crate::fleet::{FleetArgs, log_above};
@@ -112,10 +112,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read_plan(path: &Path) -> Result<Plan, Failure> {
+fn read_plan(path: &Path) -> Result<TournamentPlan, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::in_file(path, &error))?;
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let plan = if is_json { Plan::from_json(&text) } else { Plan::from_toml(&text) };
+    let plan =
+        if is_json { TournamentPlan::from_json(&text) } else { TournamentPlan::from_toml(&text) };
     plan.map_err(|error| Failure::in_file(path, &error))
 }
 

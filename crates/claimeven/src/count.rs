@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use claimeven_count::{
-    Checkpoint, CheckpointError, Event, MAX_CELLS, Options, PlyReport, count_symbolically,
+    Checkpoint, CheckpointError, CountOptions, MAX_CELLS, PlyEvent, PlyReport, count_symbolically,
     time_left,
 };
 use claimeven_game::{CountEvent, PlyCount, Setup, count_positions};
@@ -133,18 +133,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         })?;
     } else {
         let mut reports = Vec::new();
-        let options = Options {
+        let options = CountOptions {
             plies,
             threads: args.threads.threads(),
             memory,
             checkpoint: checkpoint.as_mut(),
         };
         count_symbolically(setup, options, |event| match event {
-            Event::Progress { ply, done, of } => {
+            PlyEvent::Progress { ply, done, of } => {
                 table.progress(ply, done, of);
                 Ok(())
             }
-            Event::Counted(report) => {
+            PlyEvent::Counted(report) => {
                 reports.push(report);
                 let PlyReport { count, nodes, memory, time } = report;
                 let seconds = time.as_secs_f64();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_server::{FindingStatus, check_readiness, doctor};
+use claimeven_server::{CheckStatus, check_readiness, doctor};
 
 use crate::Failure;
 use crate::output::print_json;
@@ -41,24 +41,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let addr = args.addr.map(|addr| addr.to_string());
     let config = args.settings.config(&[("addr", addr)], false)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let findings = runtime.block_on(async {
+    let results = runtime.block_on(async {
         if args.ready { vec![check_readiness(&config).await] } else { doctor(&config).await }
     });
     if args.json {
-        print_json(&findings)?;
+        print_json(&results)?;
     } else {
         let mut out = anstream::stdout();
-        for finding in &findings {
-            let (word, colour) = match finding.status {
-                FindingStatus::Ok => ("ok", AnsiColor::Green),
-                FindingStatus::Warning => ("warning", AnsiColor::Yellow),
-                FindingStatus::Failed => ("failed", AnsiColor::Red),
+        for result in &results {
+            let (word, colour) = match result.status {
+                CheckStatus::Ok => ("ok", AnsiColor::Green),
+                CheckStatus::Warning => ("warning", AnsiColor::Yellow),
+                CheckStatus::Failed => ("failed", AnsiColor::Red),
             };
             let style = Style::new().fg_color(Some(colour.into()));
-            writeln!(out, "{style}{word:<8}{style:#} {}: {}", finding.check, finding.message)?;
+            writeln!(out, "{style}{word:<8}{style:#} {}: {}", result.check, result.message)?;
         }
     }
-    let failed = findings.iter().filter(|finding| finding.status == FindingStatus::Failed).count();
+    let failed = results.iter().filter(|result| result.status == CheckStatus::Failed).count();
     match failed {
         0 => Ok(()),
         1 => Err(Failure::Other("1 check failed".to_owned())),

@@ -9,7 +9,9 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, MatchJournal, Origin, Progress};
+use claimeven_arena::experiments::{
+    EXPERIMENTS, Experiment, Finding, Lab, MatchJournal, Origin, Progress,
+};
 use serde_json::json;
 
 use crate::Failure;

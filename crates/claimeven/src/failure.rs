@@ -6,10 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_arena::{
-    EvaluateError, ExperimentError, MatchError, OpeningError, RecordError, SpecError,
-    UnknownExperiment,
-};
+use claimeven_arena::experiments::{ExperimentError, UnknownExperiment};
+use claimeven_arena::{EvaluateError, MatchError, OpeningError, RecordError, SpecError};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;

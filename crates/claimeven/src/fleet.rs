@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_arena::{ExamEvaluations, Games, GateGames, Moves, SamplePositions, SelfPlayGames};
+use claimeven_arena::experiments::SamplePositions;
+use claimeven_arena::{ExamEvaluations, Games, GateGames, Moves, SelfPlayGames};
 use claimeven_work::{Connection, DispatchEvent, Dispatcher, Kinds, Local, Log, Nats, Work};
 use etcetera::BaseStrategy;
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{
     AgentSpec, Clock, EnginePool, GameRecord, Interval, Journal, JournalError, Match, MatchEvent,
-    MatchStatus, Openings, PlayerStats, Sprt, SprtOutcome, TimeControl,
+    MatchScore, MatchStatus, Openings, PlayerStats, Sprt, SprtOutcome, TimeControl,
 };
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (mut played, mut journal) = (Vec::new(), None);
     if let Some(path) = &args.journal {
         let opened = Journal::open(path, |game| {
-            planned.check(&game)?;
+            planned.check(&game).map_err(|error| error.to_string())?;
             played.push(game);
             Ok(())
         });
@@ -310,8 +310,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, .. } =
-            &self.status;
+        let MatchStatus { results, first_mover, stats, pairs, .. } = &self.status;
         let (first, second) = (&self.args.first, &self.args.second);
         let games = self.status.games();
         let (played, openings) = (counted(games, "game"), counted(self.openings, "opening"));
@@ -330,7 +329,7 @@ impl Report<'_> {
             let planned = 2 * self.args.games.div_ceil(2);
             writeln!(out, "  interrupted after {games} of {planned} games{hint}")?;
         }
-        writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
+        writeln!(out, "  {}", score_text(*results))?;
         let counts = pairs.counts.map(|count| count.to_string()).join("-");
         writeln!(out, "  pairs with 0, ½, 1, 1½, 2 points: {counts}")?;
         let Interval { low, estimate, high } = pairs.score().map(|score| 100.0 * score);
@@ -338,8 +337,7 @@ impl Report<'_> {
         let superiority = 100.0 * pairs.superiority();
         writeln!(out, "  Elo   {}, LOS {superiority:.1} %", elo_text(pairs.elo()))?;
         self.write_sprt(out)?;
-        let [won, drawn, lost] = first_mover;
-        writeln!(out, "  first mover: won {won}, drawn {drawn}, lost {lost}")?;
+        writeln!(out, "  first mover: {}", score_text(*first_mover))?;
         self.write_incidents(out)?;
         for (player, PlayerStats { moves, ms, nodes }) in [first, second].into_iter().zip(stats) {
             let each = |sum: f64| sum / (*moves).max(1) as f64;
@@ -402,8 +400,7 @@ impl Report<'_> {
     }
 
     fn json(&self) -> serde_json::Value {
-        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, .. } =
-            &self.status;
+        let MatchStatus { results, first_mover, stats, pairs, .. } = &self.status;
         let interval = |Interval { low, estimate, high }: Interval| {
             // JSON has no infinity: null.
             let number = |number: f64| number.is_finite().then_some(number);
@@ -426,9 +423,11 @@ impl Report<'_> {
         json!({
             "players": [self.args.first.to_string(), self.args.second.to_string()],
             "seed": self.args.seed.seed, "games": self.status.games(), "openings": self.openings,
-            "won": won, "drawn": drawn, "lost": lost, "pairs": pairs.counts,
+            "won": results.wins, "drawn": results.draws, "lost": results.losses,
+            "pairs": pairs.counts,
             "score": interval(pairs.score()), "elo": interval(pairs.elo()),
-            "los": pairs.superiority(), "first_mover": first_mover, "stats": stats,
+            "los": pairs.superiority(), "first_mover": [first_mover.wins, first_mover.draws, first_mover.losses],
+            "stats": stats,
             "forfeited": self.status.forfeited,
             "first_forfeit": self.status.first_forfeit.each_ref().map(forfeit),
             "lost_on_time": self.status.lost_on_time, "repeated": self.status.repeated,
@@ -436,6 +435,10 @@ impl Report<'_> {
             "sprt": sprt, "seconds": self.time.as_secs_f64(),
         })
     }
+}
+
+fn score_text(MatchScore { wins, draws, losses }: MatchScore) -> String {
+    format!("won {wins}, drawn {draws}, lost {losses}")
 }
 
 /// An Elo difference with its confidence interval: `+35 (95 % CI: +12 to +60)`.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use claimeven_coach::{CheckReport, Claim, Goal, Proof, ProofSearch, SearchError, check_proof};
+use claimeven_coach::{CheckReport, Claim, Goal, ProofSearch, ProofTree, SearchError, check_proof};
 use claimeven_game::Player;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -199,7 +199,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
 /// Writes a proof, unless the file has a smaller one of the same claim from an earlier search.
 fn write_if_smaller(path: &Path, claim: Claim, bytes: &[u8]) -> Result<(), Failure> {
     let size = |bytes: &[u8]| {
-        let proof = Proof::from_bytes(bytes).ok().filter(|proof| proof.claim() == claim)?;
+        let proof = ProofTree::from_bytes(bytes).ok().filter(|proof| proof.claim() == claim)?;
         Some(proof.moves() + proof.overrides())
     };
     let earlier = fs::read(path).ok().and_then(|bytes| size(&bytes));

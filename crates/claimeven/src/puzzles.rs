@@ -53,10 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn puzzle_json(puzzle: &Puzzle) -> serde_json::Value {
-    let Puzzle { moves, goal, discs, column, grade, themes } = puzzle;
-    let themes: Vec<&str> = themes.iter().map(|theme| theme.name()).collect();
+    let themes: Vec<&str> = puzzle.themes().iter().map(|theme| theme.name()).collect();
     json!({
-        "moves": moves, "goal": goal.name(), "discs": discs, "solution": column, "difficulty": grade,
-        "themes": themes,
+        "moves": puzzle.moves(), "goal": puzzle.goal().name(), "discs": puzzle.discs(),
+        "solution": puzzle.solution().number(), "difficulty": puzzle.grade(), "themes": themes,
     })
 }

@@ -7,9 +7,9 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
-use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, TreeDrawing};
+use claimeven_arena::{AgentSpec, NodeKind as Kind, PrunedMoves, TreeDrawing};
 use claimeven_game::Game;
-use claimeven_search::{BoundKind, Content, Limits, Value};
+use claimeven_search::{BoundKind, Limits, NodeContent, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
@@ -80,7 +80,7 @@ impl Format {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let game = Game::parse(setup, &args.position)?;
-    TreeDrawing::check(&args.agent).map_err(Failure::Input)?;
+    TreeDrawing::check(&args.agent).map_err(|error| Failure::Input(error.to_string()))?;
     let format = if args.json { Format::Json } else { args.format };
     let max_nodes = args.max_nodes.unwrap_or(format.max_nodes()) as usize;
     let drawing =
@@ -110,10 +110,10 @@ fn bound_text(value: Option<Value>, nothing: &str) -> String {
 }
 
 /// The sign of a bound, before the value.
-fn sign(content: &Content) -> &'static str {
+fn sign(content: &NodeContent) -> &'static str {
     match content {
-        Content::Window { bound: BoundKind::Upper, .. } => "<= ",
-        Content::Window { bound: BoundKind::Lower, .. } => ">= ",
+        NodeContent::Window { bound: BoundKind::Upper, .. } => "<= ",
+        NodeContent::Window { bound: BoundKind::Lower, .. } => ">= ",
         _ => "",
     }
 }

@@ -1,7 +1,7 @@
 //! The network against minimax.
 
 use super::ExperimentError;
-use super::finding::{Cell, Count, Finding, Table, Verdict, percent};
+use super::finding::{Count, Finding, Table, TableCell, Verdict, percent};
 use super::lab::{BALANCED, Lab, PlayedMatch, ScoreOf, agent};
 use crate::agents::AGENTS;
 use crate::roster::AgentSpec;
@@ -34,16 +34,16 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
     let play = |players: [&AgentSpec; 2]| {
         lab.play_until(players, &openings, &looks, comparisons, ScoreOf::FirstPlayer)
     };
-    let row = |opponent: Cell, played: &PlayedMatch| {
-        let [won, drawn, lost] = played.results.map(Cell::Count);
-        vec![opponent, won, drawn, lost, Cell::ShareWithin(played.score())]
+    let row = |opponent: TableCell, played: &PlayedMatch| {
+        let [won, drawn, lost] = played.results.map(TableCell::Count);
+        vec![opponent, won, drawn, lost, TableCell::ShareWithin(played.score())]
     };
     let mut rows = Vec::new();
     let mut last = None;
     for depth in depths {
         let minimax = agent(&format!("minimax:depth={depth}"));
         let played = play([&network, &minimax])?;
-        rows.push(row(Cell::Count(depth), &played));
+        rows.push(row(TableCell::Count(depth), &played));
         last = Some(played);
     }
     let last = last.expect("at least one depth");

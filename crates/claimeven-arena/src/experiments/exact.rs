@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
 use super::finding::{
-    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
+    Count, Figure, Finding, Line, LinePanel, Plot, Table, TableCell, Unit, Verdict, percent,
+    thousands,
 };
 use super::lab::{Lab, agent, canonical_key};
 use crate::move_units::{MOVES_PER_UNIT, MoveRequest, Moves};
@@ -398,8 +399,9 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
     let perfect = (agent("perfect"), perfect);
     for (spec, results) in families.iter().flatten().chain([&perfect]) {
         let by_discs = sample.by_discs(results);
-        let mut row = vec![format!("`{spec}`").into(), Cell::ShareWithin(results.error_rate())];
-        row.extend(by_discs.iter().map(|(_, rate)| Cell::Share(rate.estimate)));
+        let mut row =
+            vec![format!("`{spec}`").into(), TableCell::ShareWithin(results.error_rate())];
+        row.extend(by_discs.iter().map(|(_, rate)| TableCell::Share(rate.estimate)));
         rows.push(row);
         let name = spec.to_string();
         if lab.quick || DRAWN.contains(&name.as_str()) {
@@ -461,7 +463,7 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
 }
 
 /// Each player of a family compared with the one that searches less, and the rows of a table.
-fn steps(families: &[Vec<(AgentSpec, TestResults)>]) -> (Vec<Interval>, Vec<Vec<Cell>>) {
+fn steps(families: &[Vec<(AgentSpec, TestResults)>]) -> (Vec<Interval>, Vec<Vec<TableCell>>) {
     let pairs: Vec<_> = families.iter().flat_map(|family| family.windows(2)).collect();
     let z = simultaneous_z(pairs.len() as u64);
     pairs
@@ -473,9 +475,9 @@ fn steps(families: &[Vec<(AgentSpec, TestResults)>]) -> (Vec<Interval>, Vec<Vec<
             let row = vec![
                 format!("`{less}`").into(),
                 format!("`{more}`").into(),
-                Cell::Count(only_before),
-                Cell::Count(only_after),
-                Cell::ShareWithin(step),
+                TableCell::Count(only_before),
+                TableCell::Count(only_after),
+                TableCell::ShareWithin(step),
             ];
             (step, row)
         })

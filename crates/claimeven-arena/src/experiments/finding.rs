@@ -125,11 +125,15 @@ pub struct Table {
     pub caption: String,
     /// The names of the columns.
     pub head: Vec<String>,
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 impl Table {
-    pub(crate) fn new(caption: impl Into<String>, head: &[&str], rows: Vec<Vec<Cell>>) -> Table {
+    pub(crate) fn new(
+        caption: impl Into<String>,
+        head: &[&str],
+        rows: Vec<Vec<TableCell>>,
+    ) -> Table {
         Table {
             caption: caption.into(),
             head: head.iter().map(|&name| name.to_owned()).collect(),
@@ -142,7 +146,7 @@ impl Table {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "self-explanatory")]
-pub enum Cell {
+pub enum TableCell {
     Text(String),
     Count(u64),
     /// A share, from 0 to 1.
@@ -161,32 +165,32 @@ pub enum Cell {
     Nothing,
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+impl From<&str> for TableCell {
+    fn from(text: &str) -> TableCell {
+        TableCell::Text(text.to_owned())
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
+impl From<String> for TableCell {
+    fn from(text: String) -> TableCell {
+        TableCell::Text(text)
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for TableCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Cell::Text(text) => text.clone(),
-            Cell::Count(count) => thousands(*count),
-            Cell::Share(share) => format!("{:.1} %", 100.0 * share),
-            Cell::ShareWithin(share) => percent(*share),
-            Cell::Factor(factor) => times(*factor),
-            Cell::FactorWithin(Interval { low, estimate, high }) => {
+            TableCell::Text(text) => text.clone(),
+            TableCell::Count(count) => thousands(*count),
+            TableCell::Share(share) => format!("{:.1} %", 100.0 * share),
+            TableCell::ShareWithin(share) => percent(*share),
+            TableCell::Factor(factor) => times(*factor),
+            TableCell::FactorWithin(Interval { low, estimate, high }) => {
                 format!("{} ({} to {})", times(*estimate), times(*low), times(*high))
             }
-            Cell::Elo(elo) => self::elo(*elo),
-            Cell::Seconds(seconds) => time(*seconds),
-            Cell::Nothing => String::new(),
+            TableCell::Elo(elo) => self::elo(*elo),
+            TableCell::Seconds(seconds) => time(*seconds),
+            TableCell::Nothing => String::new(),
         };
         f.pad(&text)
     }
@@ -428,16 +432,19 @@ mod tests {
         assert_eq!(time(0.000_012_3), "12.3 µs");
         assert_eq!(time(0.004), "4.00 ms");
         assert_eq!(time(46.6), "46.6 s");
-        assert_eq!(Cell::Count(1_234_567).to_string(), "1 234 567");
-        assert_eq!(Cell::ShareWithin(within(0.4, 0.6)).to_string(), "50.0 % (40.0 to 60.0)");
+        assert_eq!(TableCell::Count(1_234_567).to_string(), "1 234 567");
+        assert_eq!(TableCell::ShareWithin(within(0.4, 0.6)).to_string(), "50.0 % (40.0 to 60.0)");
     }
 
     #[test]
     fn cells_are_numbers_in_json() {
-        let json = |cell: Cell| serde_json::to_string(&cell).unwrap();
-        assert_eq!(json(Cell::Count(12_345)), "12345");
-        assert_eq!(json(Cell::Share(0.25)), "0.25");
-        assert_eq!(json(Cell::Nothing), "null");
-        assert_eq!(json(Cell::Elo(within(0.0, 2.0))), r#"{"low":0.0,"estimate":1.0,"high":2.0}"#);
+        let json = |cell: TableCell| serde_json::to_string(&cell).unwrap();
+        assert_eq!(json(TableCell::Count(12_345)), "12345");
+        assert_eq!(json(TableCell::Share(0.25)), "0.25");
+        assert_eq!(json(TableCell::Nothing), "null");
+        assert_eq!(
+            json(TableCell::Elo(within(0.0, 2.0))),
+            r#"{"low":0.0,"estimate":1.0,"high":2.0}"#
+        );
     }
 }

@@ -27,7 +27,7 @@ use claimeven_zero::{Interval, PairResults, simultaneous_z};
 /// Findings depend on the seed and on `quick`, but not on the number of threads, except for times.
 ///
 /// ```
-/// use claimeven_arena::{Experiment, Lab};
+/// use claimeven_arena::experiments::{Experiment, Lab};
 ///
 /// let lab = Lab::new(1, 2, true, &|_| {});
 /// let finding = Experiment::named("same-value")?.run(&lab)?;

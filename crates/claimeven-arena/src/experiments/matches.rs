@@ -7,7 +7,7 @@ use claimeven_search::Heuristic;
 
 use super::ExperimentError;
 use super::finding::{
-    Cell, Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Table, Unit, Verdict,
+    Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Table, TableCell, Unit, Verdict,
     percent, thousands,
 };
 use super::lab::{BALANCED, Lab, PlayedMatch, ScoreOf, agent};
@@ -62,10 +62,10 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
         let score = played.score();
         rows.push(vec![
             format!("`{spec}`").into(),
-            Cell::Count(won),
-            Cell::Count(drawn),
-            Cell::Count(lost),
-            Cell::ShareWithin(score),
+            TableCell::Count(won),
+            TableCell::Count(drawn),
+            TableCell::Count(lost),
+            TableCell::ShareWithin(score),
         ]);
         if weakest.as_ref().is_none_or(|(_, weakest, _)| score.estimate < weakest.estimate) {
             weakest = Some((spec, score, played.games()));
@@ -176,7 +176,8 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
         all.iter().map(|(evaluation, pairs)| evaluation_row(evaluation, pairs)).collect(),
     )];
     let not_won = every().filter(|(_, pair)| pair.played.score().low <= 0.5);
-    let not_won: Vec<Vec<Cell>> = not_won.map(|(evaluation, pair)| pair.row(evaluation)).collect();
+    let not_won: Vec<Vec<TableCell>> =
+        not_won.map(|(evaluation, pair)| pair.row(evaluation)).collect();
     if !not_won.is_empty() {
         tables.push(Table::new(
             "Matches that the deeper search is not shown to win, with simultaneous intervals over \
@@ -229,29 +230,29 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
 
 impl DepthPair {
     /// The match in a table.
-    fn row(&self, evaluation: &str) -> Vec<Cell> {
+    fn row(&self, evaluation: &str) -> Vec<TableCell> {
         vec![
             evaluation.into(),
             self.to_string().into(),
-            Cell::Count(self.played.games()),
-            Cell::Count(self.played.distinct),
-            Cell::ShareWithin(self.played.score()),
+            TableCell::Count(self.played.games()),
+            TableCell::Count(self.played.distinct),
+            TableCell::ShareWithin(self.played.score()),
         ]
     }
 }
 
 /// The matches of one evaluation in a table.
-fn evaluation_row(evaluation: &str, pairs: &[DepthPair]) -> Vec<Cell> {
+fn evaluation_row(evaluation: &str, pairs: &[DepthPair]) -> Vec<TableCell> {
     let count = Count::above(0.5, pairs.iter().map(|pair| pair.played.score()));
     let score_of_gap = |is_wanted: fn(u32) -> bool| {
         let some = pairs.iter().filter(|pair| is_wanted(pair.deeper - pair.lower));
-        Cell::ShareWithin(pooled(some.map(|pair| pair.played.first_look)).score())
+        TableCell::ShareWithin(pooled(some.map(|pair| pair.played.first_look)).score())
     };
     vec![
         evaluation.into(),
-        Cell::Count(count.supporting as u64),
-        Cell::Count(count.open as u64),
-        Cell::Count(count.contradicting as u64),
+        TableCell::Count(count.supporting as u64),
+        TableCell::Count(count.open as u64),
+        TableCell::Count(count.contradicting as u64),
         score_of_gap(|_| true),
         score_of_gap(|plies| plies == 1),
         score_of_gap(|plies| plies == 2),
@@ -306,13 +307,13 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
         let [won, drawn, lost] = played.first_mover;
         rows.push(vec![
             format!("`{spec}`").into(),
-            Cell::Count(looks[looks.len() - 1]),
-            Cell::Count(played.games()),
-            Cell::Count(played.distinct),
-            Cell::Count(won),
-            Cell::Count(drawn),
-            Cell::Count(lost),
-            Cell::ShareWithin(score),
+            TableCell::Count(looks[looks.len() - 1]),
+            TableCell::Count(played.games()),
+            TableCell::Count(played.distinct),
+            TableCell::Count(won),
+            TableCell::Count(drawn),
+            TableCell::Count(lost),
+            TableCell::ShareWithin(score),
         ]);
         ranges.push(RangeRow { name: spec.to_string(), value: score });
         games.push(played.games());
@@ -394,11 +395,11 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
         shares.push(repeated);
         rows.push(vec![
             format!("`ties={ties}`").into(),
-            Cell::Count(total),
-            Cell::Count(distinct),
-            Cell::Count(max_distinct),
-            Cell::Count(total),
-            Cell::ShareWithin(repeated),
+            TableCell::Count(total),
+            TableCell::Count(distinct),
+            TableCell::Count(max_distinct),
+            TableCell::Count(total),
+            TableCell::ShareWithin(repeated),
         ]);
     }
     let count = Count::above(0.5, shares.iter().copied());
@@ -454,10 +455,10 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
             rows.push(vec![
                 format!("{} against {}", names[step], names[step - 1]).into(),
                 format!("{upper} against {lower}").into(),
-                Cell::Count(won),
-                Cell::Count(drawn),
-                Cell::Count(lost),
-                Cell::ShareWithin(played.score()),
+                TableCell::Count(won),
+                TableCell::Count(drawn),
+                TableCell::Count(lost),
+                TableCell::ShareWithin(played.score()),
             ]);
             scores.push(played.score());
             games.push(played.games());

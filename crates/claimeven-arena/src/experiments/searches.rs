@@ -7,8 +7,8 @@ use claimeven_search::{Heuristic, SearchStats};
 
 use super::ExperimentError;
 use super::finding::{
-    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
-    time, times, widened,
+    Count, Figure, Finding, Line, LinePanel, Plot, Table, TableCell, Unit, Verdict, percent,
+    thousands, time, times, widened,
 };
 use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
@@ -59,7 +59,7 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
                 *sum += count;
             }
         }
-        rows.push(std::iter::once(u64::from(depth)).chain(sum).map(Cell::Count).collect());
+        rows.push(std::iter::once(u64::from(depth)).chain(sum).map(TableCell::Count).collect());
         total += sum[0];
         differences += sum[1] + sum[2];
     }
@@ -209,22 +209,22 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
     let rows = measured.iter().map(|row| {
         let [minimax, alphabeta] = row.empty;
         vec![
-            Cell::Count(row.depth.into()),
-            Cell::Count(minimax.stats.nodes),
-            Cell::Count(alphabeta.stats.nodes),
-            Cell::Factor(minimax.stats.nodes as f64 / alphabeta.stats.nodes as f64),
-            Cell::Seconds(minimax.seconds),
-            Cell::Seconds(alphabeta.seconds),
-            Cell::Factor(minimax.seconds / alphabeta.seconds),
-            reference(row.depth).map_or(Cell::Nothing, |[a, b]| Cell::Factor(a / b)),
+            TableCell::Count(row.depth.into()),
+            TableCell::Count(minimax.stats.nodes),
+            TableCell::Count(alphabeta.stats.nodes),
+            TableCell::Factor(minimax.stats.nodes as f64 / alphabeta.stats.nodes as f64),
+            TableCell::Seconds(minimax.seconds),
+            TableCell::Seconds(alphabeta.seconds),
+            TableCell::Factor(minimax.seconds / alphabeta.seconds),
+            reference(row.depth).map_or(TableCell::Nothing, |[a, b]| TableCell::Factor(a / b)),
         ]
     });
     let many = measured.iter().map(|row| {
         vec![
-            Cell::Count(row.depth.into()),
-            Cell::FactorWithin(row.nodes),
-            row.growth.map_or(Cell::Nothing, Cell::FactorWithin),
-            Cell::FactorWithin(row.seconds),
+            TableCell::Count(row.depth.into()),
+            TableCell::FactorWithin(row.nodes),
+            row.growth.map_or(TableCell::Nothing, TableCell::FactorWithin),
+            TableCell::FactorWithin(row.seconds),
         ]
     });
     let last = measured.last().expect("at least one depth");
@@ -360,10 +360,12 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
             let theirs = reference(depth).map(|seconds| seconds[index]);
             rows.push(vec![
                 format!("`{kind}`").into(),
-                Cell::Count(depth.into()),
-                Cell::Seconds(measured.seconds),
-                theirs.map_or(Cell::Nothing, Cell::Seconds),
-                theirs.map_or(Cell::Nothing, |theirs| Cell::Factor(theirs / measured.seconds)),
+                TableCell::Count(depth.into()),
+                TableCell::Seconds(measured.seconds),
+                theirs.map_or(TableCell::Nothing, TableCell::Seconds),
+                theirs.map_or(TableCell::Nothing, |theirs| {
+                    TableCell::Factor(theirs / measured.seconds)
+                }),
             ]);
             if depth == last_reasonable + 1 {
                 beyond.push(measured.seconds);
@@ -431,13 +433,13 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
     let on_empty = measured.iter().map(|row| {
         let [alphabeta, mtdf] = row.empty;
         vec![
-            Cell::Count(row.depth.into()),
-            Cell::Count(alphabeta.stats.leaves),
-            Cell::Count(mtdf.stats.leaves),
-            Cell::Count(alphabeta.stats.nodes),
-            Cell::Count(mtdf.stats.nodes),
-            Cell::Seconds(alphabeta.seconds),
-            Cell::Seconds(mtdf.seconds),
+            TableCell::Count(row.depth.into()),
+            TableCell::Count(alphabeta.stats.leaves),
+            TableCell::Count(mtdf.stats.leaves),
+            TableCell::Count(alphabeta.stats.nodes),
+            TableCell::Count(mtdf.stats.nodes),
+            TableCell::Seconds(alphabeta.seconds),
+            TableCell::Seconds(mtdf.seconds),
         ]
     });
     let factors_of = |measured: &[Measured]| -> Vec<[Interval; 2]> {
@@ -514,8 +516,8 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
 
 fn factor_table(caption: &str, measured: &[Measured]) -> Table {
     let row = |row: &Measured| {
-        let factors = [row.leaves, row.nodes, row.seconds].map(Cell::FactorWithin);
-        std::iter::once(Cell::Count(row.depth.into())).chain(factors).collect()
+        let factors = [row.leaves, row.nodes, row.seconds].map(TableCell::FactorWithin);
+        std::iter::once(TableCell::Count(row.depth.into())).chain(factors).collect()
     };
     let head = ["depth", "factor in leaves", "factor in nodes", "factor in time"];
     Table::new(caption, &head, measured.iter().map(row).collect())

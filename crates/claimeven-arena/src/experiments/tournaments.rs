@@ -5,8 +5,8 @@ use claimeven_search::Heuristic;
 use super::ExperimentError;
 use super::exact::TestResults;
 use super::finding::{
-    Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, Unit, Verdict, elo, percent,
-    thousands,
+    Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, TableCell, Unit, Verdict, elo,
+    percent, thousands,
 };
 use super::lab::{BALANCED, Lab, PlayedMatch, ScoreOf, agent};
 use super::matches::judge_steps;
@@ -147,14 +147,14 @@ pub(super) fn evaluations(lab: &Lab) -> Result<Finding, ExperimentError> {
                 "Elo above `terminal` of the same depth, with ordinary 95 % intervals",
                 &all,
                 order.iter().map(|&player| {
-                    (names[player], all.iter().map(|at| Cell::Elo(at.ratings[player])).collect())
+                    (names[player], all.iter().map(|at| TableCell::Elo(at.ratings[player])).collect())
                 }),
             ),
             evaluation_table(
                 "Score against `terminal` of the same depth, with simultaneous intervals",
                 &all,
                 order.iter().filter(|&&player| player > 0).map(|&player| {
-                    let score = |at: &AtDepth| Cell::ShareWithin(at.scores[player - 1]);
+                    let score = |at: &AtDepth| TableCell::ShareWithin(at.scores[player - 1]);
                     (names[player], all.iter().map(score).collect())
                 }),
             ),
@@ -188,12 +188,12 @@ impl AtDepth {
 fn evaluation_table<'a>(
     caption: &str,
     depths: &[AtDepth],
-    rows: impl Iterator<Item = (&'a str, Vec<Cell>)>,
+    rows: impl Iterator<Item = (&'a str, Vec<TableCell>)>,
 ) -> Table {
     let mut head = vec!["evaluation".to_owned()];
     head.extend(depths.iter().map(|at| format!("depth {}", at.depth)));
-    let row = |(name, cells): (&str, Vec<Cell>)| {
-        std::iter::once(Cell::from(format!("`{name}`"))).chain(cells).collect()
+    let row = |(name, cells): (&str, Vec<TableCell>)| {
+        std::iter::once(TableCell::from(format!("`{name}`"))).chain(cells).collect()
     };
     Table { caption: caption.to_owned(), head, rows: rows.map(row).collect() }
 }
@@ -214,10 +214,10 @@ fn at_equal_time(lab: &Lab, names: &[&str]) -> Result<(Table, String), Experimen
         let [won, drawn, lost] = played.results;
         rows.push(vec![
             format!("`{name}`").into(),
-            Cell::Count(won),
-            Cell::Count(drawn),
-            Cell::Count(lost),
-            Cell::ShareWithin(played.score()),
+            TableCell::Count(won),
+            TableCell::Count(drawn),
+            TableCell::Count(lost),
+            TableCell::ShareWithin(played.score()),
         ]);
         scores.push(played.score());
     }
@@ -272,14 +272,15 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
         let rate = results.error_rate();
         let fall = below.map(|below| below.share_of_differing_errors(&results, z));
         falls.extend(fall);
-        let score =
-            place.checked_sub(1).map_or(Cell::Nothing, |step| Cell::ShareWithin(scores[step]));
+        let score = place
+            .checked_sub(1)
+            .map_or(TableCell::Nothing, |step| TableCell::ShareWithin(scores[step]));
         rows.push(vec![
             format!("`{player}`").into(),
-            Cell::Elo(elo),
+            TableCell::Elo(elo),
             score,
-            Cell::ShareWithin(rate),
-            fall.map_or(Cell::Nothing, Cell::ShareWithin),
+            TableCell::ShareWithin(rate),
+            fall.map_or(TableCell::Nothing, TableCell::ShareWithin),
         ]);
         below = Some(results);
         elos.push(RangeRow { name: player.to_string(), value: elo });

@@ -1,9 +1,9 @@
 //! The texts at the nodes of an SVG tree.
 
-use claimeven_search::{BoundKind, Content, Node, Value};
+use claimeven_search::{BoundKind, NodeContent, TreeNode, Value};
 
 use super::counted;
-use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
+use crate::tree_drawing::{NodeKind as Kind, PrunedMoves, TreeDrawing};
 
 /// The texts in a node.
 pub(super) struct Caption {
@@ -17,8 +17,8 @@ impl Caption {
     /// The captions of all nodes.
     pub(super) fn of_all(drawing: &TreeDrawing) -> Vec<Caption> {
         // Minimax has no window, which leaves room for the kind of the node.
-        let has_window = |node: &Node| {
-            let Content::Window { alpha, beta, .. } = node.content else { return false };
+        let has_window = |node: &TreeNode| {
+            let NodeContent::Window { alpha, beta, .. } = node.content else { return false };
             alpha.is_some() || beta.is_some()
         };
         let has_windows = drawing.tree.nodes.iter().any(has_window);
@@ -37,23 +37,25 @@ impl Caption {
         };
         let value = value.map_or("stopped".to_owned(), |value| with_minus(&value.short()));
         let value = match content {
-            Content::Window { bound: bound @ (BoundKind::Upper | BoundKind::Lower), .. } => {
+            NodeContent::Window {
+                bound: bound @ (BoundKind::Upper | BoundKind::Lower), ..
+            } => {
                 format!("{} {value}", bound.sign())
             }
             _ => value,
         };
         let small = match *content {
-            Content::Window { .. } if !has_windows => match drawing.kind(node) {
+            NodeContent::Window { .. } if !has_windows => match drawing.kind(node) {
                 Kind::Horizon => "evaluation".to_owned(),
                 Kind::End => "game over".to_owned(),
                 kind => kind.name().to_owned(),
             },
-            Content::Window { alpha, beta, .. } => {
+            NodeContent::Window { alpha, beta, .. } => {
                 let alpha = alpha.map_or("-∞".to_owned(), Value::short);
                 let beta = beta.map_or("∞".to_owned(), Value::short);
                 format!("α {}  β {}", with_minus(&alpha), with_minus(&beta))
             }
-            Content::Visits { visits, .. } => counted(visits, "visit"),
+            NodeContent::Visits { visits, .. } => counted(visits, "visit"),
         };
         Caption { value, class, small }
     }
@@ -80,16 +82,16 @@ pub(super) fn details(drawing: &TreeDrawing, index: usize) -> String {
     });
     let value = node.content.value().map_or("unknown".to_owned(), |value| value.to_string());
     match node.content {
-        Content::Window { alpha, beta, bound, .. } => {
+        NodeContent::Window { alpha, beta, bound, .. } => {
             let alpha = alpha.map_or("-∞".to_owned(), |alpha| alpha.to_string());
             let beta = beta.map_or("∞".to_owned(), |beta| beta.to_string());
             let bound = if bound == BoundKind::Exact { "exactly" } else { bound.name() };
             lines.push(format!("value {bound} {value}"));
             lines.push(format!("alpha {alpha}, beta {beta}"));
         }
-        Content::Visits { visits, .. } => lines.push(format!("value {value}, visits {visits}")),
+        NodeContent::Visits { visits, .. } => lines.push(format!("value {value}, visits {visits}")),
     }
-    if let Some(Cut { alpha, beta, moves }) = drawing.cut(index) {
+    if let Some(PrunedMoves { alpha, beta, moves }) = drawing.cut(index) {
         let moves = moves.join(" ");
         lines.push(format!("cut: alpha {alpha} >= beta {beta}; not searched: {moves}"));
     }

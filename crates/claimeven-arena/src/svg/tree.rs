@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use claimeven_game::{Cell, Player, Position};
-use claimeven_search::{Content, Node};
+use claimeven_search::{NodeContent, TreeNode};
 
 use super::caption::{Caption, details, text_width, with_minus};
 use super::layout::{Item, place};
 use super::legend;
 use super::{BOARD_COLOUR, DISC_COLOURS, counted, disc_class, escape, highlighted_cells, top_cell};
-use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
+use crate::tree_drawing::{NodeKind as Kind, PrunedMoves, TreeDrawing};
 
 /// The margin around the drawing.
 pub(super) const MARGIN: f64 = 24.0;
@@ -168,7 +168,7 @@ impl<'a> Picture<'a> {
         let captions = Caption::of_all(drawing);
         let text_widths = captions.iter().map(Caption::width);
         let card_width = text_widths.fold(MIN_WIDTH.max(board.width() + 2.0 * PAD), f64::max);
-        let width = |node: &Node| card_width.max(node.pass.as_deref().map_or(0.0, text_width));
+        let width = |node: &TreeNode| card_width.max(node.pass.as_deref().map_or(0.0, text_width));
         let item = |node| Item { width: width(node), children: node.children.clone() };
         let mut items: Vec<Item> = nodes.iter().map(item).collect();
         // Pruned moves come after the searched ones, as a separate item.
@@ -258,8 +258,8 @@ impl<'a> Picture<'a> {
     /// The share of all simulations that went through a node.
     fn visit_share(&self, node: usize) -> Option<f64> {
         let visits = |node: usize| match self.drawing.tree.nodes[node].content {
-            Content::Visits { visits, .. } => Some(f64::from(visits)),
-            Content::Window { .. } => None,
+            NodeContent::Visits { visits, .. } => Some(f64::from(visits)),
+            NodeContent::Window { .. } => None,
         };
         Some(visits(node)? / visits(0)?.max(1.0))
     }
@@ -338,7 +338,7 @@ impl<'a> Picture<'a> {
     /// The column played, as a disc of its player; or the name of a pass.
     fn draw_name(&self, svg: &mut String, index: usize) {
         let (x, y) = self.head(index);
-        let Node { column, pass, level, .. } = &self.drawing.tree.nodes[index];
+        let TreeNode { column, pass, level, .. } = &self.drawing.tree.nodes[index];
         if let Some(column) = column {
             let player = self.drawing.player();
             let mover = if level.is_multiple_of(2) { player.opponent() } else { player };
@@ -421,6 +421,6 @@ pub(super) fn badge(svg: &mut String, player: Player, column: &str, x: f64, y: f
     );
 }
 
-fn cut_label(cut: &Cut) -> String {
+fn cut_label(cut: &PrunedMoves) -> String {
     format!("α {} ≥ β {}", with_minus(&cut.alpha), with_minus(&cut.beta))
 }

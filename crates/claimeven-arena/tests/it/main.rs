@@ -7,3 +7,6 @@ mod strength;
 mod tournament;
 mod trees;
 mod ugi;
+
+#[path = "../../examples/own_agent.rs"]
+mod own_agent;

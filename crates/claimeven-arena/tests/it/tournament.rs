@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use claimeven_arena::{GameRecord, Plan, Report, Tournament, TournamentError};
+use claimeven_arena::{GameRecord, Report, Tournament, TournamentError, TournamentPlan};
 
 const PLAN: &str = "\
 games = 6
@@ -19,11 +19,15 @@ anchor = { player = 'random', elo = 0 }
 setup = { cols = 6, rows = 5 }
 ";
 
-fn plan(text: &str) -> Plan {
-    Plan::from_toml(text).unwrap()
+fn plan(text: &str) -> TournamentPlan {
+    TournamentPlan::from_toml(text).unwrap()
 }
 
-fn run(plan: &Plan, journal: Option<&Path>, threads: usize) -> Result<Report, TournamentError> {
+fn run(
+    plan: &TournamentPlan,
+    journal: Option<&Path>,
+    threads: usize,
+) -> Result<Report, TournamentError> {
     let results = Tournament::new(plan).unwrap().run(journal, threads, |_| {})?;
     Ok(without_times(results.report(plan)))
 }
@@ -159,8 +163,8 @@ fn a_report_counts_every_game_once() {
     assert!((points - 8.0).abs() < 1e-9);
     let [stronger, weaker] = [report.head_to_head[0][1], report.head_to_head[1][0]];
     assert_eq!(
-        (stronger.won, stronger.drawn, stronger.lost),
-        (weaker.lost, weaker.drawn, weaker.won)
+        (stronger.wins, stronger.draws, stronger.losses),
+        (weaker.losses, weaker.draws, weaker.wins)
     );
     assert_eq!(report.head_to_head[0][0].games(), 0);
     assert_eq!(report.players[0].moving_first.games(), 4);

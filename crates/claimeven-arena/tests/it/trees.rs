@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use claimeven_arena::{AGENTS, AgentSpec};
 use claimeven_game::{Position, Ruleset, Setup};
-use claimeven_search::{BoundKind, Content, Limits, RandomGames, Tree, Value};
+use claimeven_search::{BoundKind, Limits, NodeContent, RandomGames, Tree, Value};
 use claimeven_solver::{Options, Solver};
 use claimeven_zero::{Architecture, Network};
 
@@ -56,11 +56,11 @@ fn check(tree: &Tree, exact_values: &mut ExactValues, text: &str) -> u64 {
         let exact = exact_values.at(tree, index);
         let expected = rank(exact).unwrap();
         let is_correct = match node.content {
-            Content::Window { bound: BoundKind::Exact, .. } => found == expected,
-            Content::Window { bound: BoundKind::Lower, .. } => expected >= found,
-            Content::Window { bound: BoundKind::Upper, .. } => expected <= found,
+            NodeContent::Window { bound: BoundKind::Exact, .. } => found == expected,
+            NodeContent::Window { bound: BoundKind::Lower, .. } => expected >= found,
+            NodeContent::Window { bound: BoundKind::Upper, .. } => expected <= found,
             // The first win that was found decides, and a faster one may exist.
-            Content::Visits { .. } => match (value, exact) {
+            NodeContent::Visits { .. } => match (value, exact) {
                 (Value::Win(found), Value::Win(exact))
                 | (Value::Loss(found), Value::Loss(exact)) => {
                     found >= exact && found % 2 == exact % 2

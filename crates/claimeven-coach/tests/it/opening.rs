@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use claimeven_coach::Proof;
+use claimeven_coach::ProofTree;
 use claimeven_game::{Column, Position, Setup};
 use claimeven_solver::{Options, Solver, embedded_books};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ fn solver() -> Solver {
 }
 
 /// All cards, those with the fewest discs first.
-fn cards(proof: Option<&Proof>, solver: &mut Solver) -> Vec<Card> {
+fn cards(proof: Option<&ProofTree>, solver: &mut Solver) -> Vec<Card> {
     let mut cards = Vec::new();
     let mut seen = BTreeSet::new();
     let mut queue = VecDeque::from([String::new()]);
@@ -92,7 +92,7 @@ fn render(cards: &[Card]) -> String {
 fn the_cards_of_the_opening_trainer_are_up_to_date() {
     let path = in_repository("web/src/lib/learn/opening.json");
     let proof = std::fs::read(in_repository("crates/claimeven-coach/proofs/7x6.proof")).ok();
-    let proof = proof.map(|bytes| Proof::from_bytes(&bytes).unwrap());
+    let proof = proof.map(|bytes| ProofTree::from_bytes(&bytes).unwrap());
     let cards = cards(proof.as_ref(), &mut solver());
     if std::env::var_os("CLAIMEVEN_UPDATE").is_some() {
         std::fs::write(&path, render(&cards)).unwrap();

@@ -1,4 +1,4 @@
-use claimeven_coach::{Claim, Goal, Proof, ProofSearch, check_proof, embedded_proof};
+use claimeven_coach::{Claim, Goal, ProofSearch, ProofTree, check_proof, embedded_proof};
 use claimeven_game::{Column, Outcome, Player, Position, Ruleset, Setup};
 
 fn build(claim: Claim) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn proofs_of_small_boards_are_found_and_pass_the_check() {
         let bytes = build(claim);
         let report = check_proof(&bytes, |_| ()).unwrap();
         assert!(report.diagrams > 0, "{claim}: {report:?}");
-        let proof = Proof::from_bytes(&bytes).unwrap();
+        let proof = ProofTree::from_bytes(&bytes).unwrap();
         assert_eq!(proof.claim(), claim);
         assert_eq!(proof.moves(), report.owner_positions);
         assert_eq!(proof.leaves(), report.leaves);
@@ -36,7 +36,7 @@ fn proofs_of_small_boards_are_found_and_pass_the_check() {
 #[test]
 fn a_proof_answers_every_reply_until_the_end() {
     for claim in claims() {
-        let proof = Proof::from_bytes(&build(claim)).unwrap();
+        let proof = ProofTree::from_bytes(&build(claim)).unwrap();
         let mut waiting = vec![Position::new(claim.setup)];
         let mut seen = std::collections::HashSet::new();
         while let Some(position) = waiting.pop() {
@@ -69,7 +69,7 @@ fn the_checker_detects_damage() {
     let header = bytes.iter().position(|&byte| byte == b'\n').unwrap();
     assert!(check_proof(&bytes[..bytes.len() - 1], |_| ()).is_err(), "truncated");
     assert!(check_proof(b"claimeven proof 2: x\n", |_| ()).is_err(), "another header");
-    assert!(Proof::from_bytes(b"").is_err());
+    assert!(ProofTree::from_bytes(b"").is_err());
     // The tree does not prove the claim of the other player.
     let other = String::from_utf8_lossy(&bytes[..header]).replace("X wins", "O wins");
     let forged = [other.as_bytes(), &bytes[header..]].concat();
@@ -122,7 +122,7 @@ fn the_embedded_proofs_pass_the_check() {
         assert_eq!(report.claim, claim);
         let positions = report.owner_positions + report.opponent_positions + report.overrides;
         assert!(positions < max_positions, "{file}: {positions}");
-        let proof = embedded_proof(Proof::from_bytes(&bytes).unwrap().claim().setup).unwrap();
+        let proof = embedded_proof(ProofTree::from_bytes(&bytes).unwrap().claim().setup).unwrap();
         assert_eq!(proof.claim().to_string(), claim);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use claimeven_count::{
-    Checkpoint, CheckpointError, Error, Event, Options, PlyReport, count_symbolically,
+    Checkpoint, CheckpointError, CountOptions, Error, PlyEvent, PlyReport, count_symbolically,
 };
 use claimeven_game::{PlyCount, Setup};
 
@@ -40,12 +40,12 @@ fn count(
 ) -> Result<Vec<PlyReport>, End> {
     let mut checkpoint = Checkpoint::open(folder)?;
     let options =
-        Options { plies: u32::MAX, threads: 2, memory, checkpoint: Some(&mut checkpoint) };
+        CountOptions { plies: u32::MAX, threads: 2, memory, checkpoint: Some(&mut checkpoint) };
     let mut plies = Vec::new();
     count_symbolically(parse(setup), options, |event| match event {
-        Event::Progress { ply, .. } if Some(ply) == interrupt_at => Err(End::Interrupted),
-        Event::Progress { .. } => Ok(()),
-        Event::Counted(ply) => {
+        PlyEvent::Progress { ply, .. } if Some(ply) == interrupt_at => Err(End::Interrupted),
+        PlyEvent::Progress { .. } => Ok(()),
+        PlyEvent::Counted(ply) => {
             plies.push(ply);
             Ok(())
         }

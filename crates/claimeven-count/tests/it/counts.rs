@@ -1,14 +1,14 @@
 //! Symbolic counts against enumeration.
 
-use claimeven_count::{Error, Event, Options, count_symbolically};
+use claimeven_count::{CountOptions, Error, PlyEvent, count_symbolically};
 use claimeven_game::{CountError, CountEvent, PlyCount, Ruleset, Setup, count_positions};
 use proptest::prelude::*;
 
 pub(crate) fn symbolic(setup: Setup, threads: usize) -> Vec<PlyCount> {
-    let options = Options { plies: u32::MAX, threads, memory: 1 << 30, checkpoint: None };
+    let options = CountOptions { plies: u32::MAX, threads, memory: 1 << 30, checkpoint: None };
     let mut plies = Vec::new();
     count_symbolically(setup, options, |event| {
-        if let Event::Counted(ply) = event {
+        if let PlyEvent::Counted(ply) = event {
             plies.push(ply.count);
         }
         Ok::<(), Error>(())

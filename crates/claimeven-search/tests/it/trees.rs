@@ -2,8 +2,8 @@
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, BoundKind, Content, Decision, DepthParameters, IterativeDeepening, Limits,
-    Mcts, MctsParameters, Minimax, Mtdf, Node, Source, Tree, Value,
+    Agent, AlphaBeta, BoundKind, Decision, DepthParameters, IterativeDeepening, Limits, Mcts,
+    MctsParameters, Minimax, Mtdf, NodeContent, Tree, TreeNode, Value, ValueSource,
 };
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn rank(value: Value) -> i64 {
     }
 }
 
-fn is_max(node: &Node) -> bool {
+fn is_max(node: &TreeNode) -> bool {
     node.level.is_multiple_of(2)
 }
 
@@ -82,12 +82,12 @@ fn check_shape(tree: &Tree) {
 /// Each move was either searched or pruned, and moves were pruned only after a cutoff.
 fn check_cuts(tree: &Tree) {
     for (index, node) in tree.nodes.iter().enumerate() {
-        let Content::Window { alpha, beta, value: Some(value), bound, source } = node.content
+        let NodeContent::Window { alpha, beta, value: Some(value), bound, source } = node.content
         else {
             panic!("a finished search has found every value")
         };
         let has_passes = node.children.iter().any(|&child| tree.nodes[child].pass.is_some());
-        if source != Source::Search || has_passes {
+        if source != ValueSource::Search || has_passes {
             assert!(node.pruned.is_empty());
             continue;
         }
@@ -181,9 +181,9 @@ proptest! {
         prop_assert_eq!(decision.pv[0], decision.column);
         check_shape(&tree);
         for node in &tree.nodes {
-            let visits = |node: &Node| match node.content {
-                Content::Visits { visits, .. } => visits,
-                Content::Window { .. } => unreachable!("it counts visits"),
+            let visits = |node: &TreeNode| match node.content {
+                NodeContent::Visits { visits, .. } => visits,
+                NodeContent::Window { .. } => unreachable!("it counts visits"),
             };
             let below: u32 = node.children.iter().map(|&child| visits(&tree.nodes[child])).sum();
             prop_assert!(visits(node) >= below);

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{EndReason, GameRecord, Plan, Report};
+use claimeven_arena::{EndReason, GameRecord, Report, TournamentPlan};
 use claimeven_game::Setup;
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ struct EntrantInput {
 
 impl TournamentInput {
     /// The plan, as JSON and parsed.
-    fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
+    fn plan(&self, app: &App) -> ApiResult<(Value, TournamentPlan)> {
         let config = &app.config;
         let setup = self.setup;
         if self.players.len() > MAX_PLAYERS {
@@ -118,7 +118,7 @@ impl TournamentInput {
         if let Some(openings) = &self.openings {
             document["openings"] = openings.clone().into();
         }
-        let plan = Plan::from_json_with(&document.to_string(), &config.models());
+        let plan = TournamentPlan::from_json_with(&document.to_string(), &config.models());
         let plan = plan.map_err(|error| Error::Bad(error.message))?;
         let (games, max) = (plan.games(), config.arena_games);
         if max > 0 && games > max {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{AgentSpec, TreeDrawing};
 use claimeven_game::{Column, Game, Setup};
-use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
+use claimeven_search::{BoundKind, Decision, Limits, NodeContent, Value};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -172,7 +172,7 @@ async fn tree(
 ) -> ApiResult<Response> {
     let max = input.nodes.unwrap_or(MAX_NODES);
     let (game, agent) = input.read(&app).await?;
-    TreeDrawing::check(&agent).map_err(Error::Bad)?;
+    TreeDrawing::check(&agent).map_err(|error| Error::Bad(error.to_string()))?;
     if !(1..=MAX_NODES).contains(&max) {
         return Err(Error::Bad(format!("nodes must be 1 to {MAX_NODES}, not {max}")));
     }
@@ -259,8 +259,8 @@ impl NodeView {
     fn new(drawing: &TreeDrawing, index: usize) -> NodeView {
         let node = &drawing.tree.nodes[index];
         let (alpha, beta, bound, visits) = match node.content {
-            Content::Window { alpha, beta, bound, .. } => (alpha, beta, bound, None),
-            Content::Visits { visits, .. } => (None, None, BoundKind::Exact, Some(visits)),
+            NodeContent::Window { alpha, beta, bound, .. } => (alpha, beta, bound, None),
+            NodeContent::Visits { visits, .. } => (None, None, BoundKind::Exact, Some(visits)),
         };
         let cut = drawing.cut(index);
         NodeView {

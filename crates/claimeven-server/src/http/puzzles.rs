@@ -79,10 +79,10 @@ pub(crate) async fn attempt(
     Extension(address): Extension<Address>,
     Body(input): Body<AttemptInput>,
 ) -> ApiResult<StatusCode> {
-    let known = Puzzle::embedded().iter().find(|puzzle| puzzle.moves == input.moves);
+    let known = Puzzle::embedded().iter().find(|puzzle| puzzle.moves() == input.moves);
     let puzzle = known.ok_or_else(|| Error::NotFound("Unknown puzzle".to_owned()))?;
     app.guard.hint(address)?;
-    app.store.count_attempt(&puzzle.moves, input.solved).await?;
+    app.store.count_attempt(puzzle.moves(), input.solved).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -95,15 +95,15 @@ pub(crate) async fn list(State(app): AppState) -> ApiResult<Json<PuzzlesView>> {
     let puzzles = Puzzle::embedded();
     let attempts = app.store.attempts().await?;
     let view = |puzzle: &'static Puzzle| {
-        let attempts = attempts.get(&puzzle.moves).copied().unwrap_or_default();
+        let attempts = attempts.get(puzzle.moves()).copied().unwrap_or_default();
         PuzzleView {
-            moves: &puzzle.moves,
-            goal: puzzle.goal.name(),
-            discs: puzzle.discs,
-            column: puzzle.column,
-            grade: puzzle.grade,
-            themes: puzzle.themes.iter().copied().map(Theme::name).collect(),
-            rating: rating(puzzle.grade, attempts),
+            moves: puzzle.moves(),
+            goal: puzzle.goal().name(),
+            discs: puzzle.discs(),
+            column: puzzle.solution().number(),
+            grade: puzzle.grade(),
+            themes: puzzle.themes().iter().copied().map(Theme::name).collect(),
+            rating: rating(puzzle.grade(), attempts),
             tried: attempts.tried,
             solved: attempts.solved,
         }

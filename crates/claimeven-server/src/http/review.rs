@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{Choice, ExactValue, Judgement, MoveReview, PlayerReview, ReviewEstimate};
+use claimeven_arena::{
+    ExactValue, Judgement, MoveReview, PlayerReview, ReviewChoice, ReviewEstimate,
+};
 use claimeven_game::{Ruleset, Setup};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -95,7 +97,7 @@ struct ReviewPlayerView {
 
 impl ColumnValueView {
     /// The value of a move for its player.
-    fn of_choice(choice: &Choice, ruleset: Ruleset) -> ColumnValueView {
+    fn of_choice(choice: &ReviewChoice, ruleset: Ruleset) -> ColumnValueView {
         let sign = choice.score.signum();
         let value = match (ruleset, choice.plies) {
             (Ruleset::Lines, _) => ExactValue::Margin(choice.score),
@@ -144,7 +146,7 @@ impl ReviewView {
             cells: turning_point.cells,
         });
         let ruleset = session.setup().ruleset();
-        let view = |choice: &Choice| ColumnValueView::of_choice(choice, ruleset);
+        let view = |choice: &ReviewChoice| ColumnValueView::of_choice(choice, ruleset);
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
             column: reviewed.column,
             player: session.mover(ply),

@@ -157,16 +157,16 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
         }
         "puzzles" => {
             let UriQuery(PuzzleAddress { puzzle }) = UriQuery::try_from_uri(uri).ok()?;
-            let puzzle = Puzzle::embedded().iter().find(|known| known.moves == puzzle)?;
-            let colour = colour(puzzle.position().ok()?.player(), Player::First);
-            let goal = match puzzle.goal {
+            let puzzle = Puzzle::embedded().iter().find(|known| known.moves() == puzzle)?;
+            let colour = colour(puzzle.position().player(), Player::First);
+            let goal = match puzzle.goal() {
                 PuzzleGoal::Win => "win",
                 PuzzleGoal::Draw => "save the draw",
             };
             Some(Card {
                 title: "Connect Four puzzle".to_owned(),
                 description: format!("{colour} to move and {goal}. Only one move works."),
-                picture: format!("/api/positions/picture.png?pos={}", puzzle.moves),
+                picture: format!("/api/positions/picture.png?pos={}", puzzle.moves()),
             })
         }
         _ => None,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use claimeven_arena::{Choice, Judgement, PlayerReview, Review, ReviewOptions, Theme};
+use claimeven_arena::{Judgement, PlayerReview, Review, ReviewChoice, ReviewOptions, Theme};
 use claimeven_game::{Game, Player, Setup};
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ fn turning_point(
     let last = game.moves().len().checked_sub(2).filter(|&last| last > index);
     let oversight = last.filter(|&last| {
         let reviewed = &review.moves[last];
-        let is_far = |choice: &Choice| choice.plies.is_none_or(|plies| plies >= FAR_PLIES);
+        let is_far = |choice: &ReviewChoice| choice.plies.is_none_or(|plies| plies >= FAR_PLIES);
         game.position().outcome().is_some()
             && reviewed.judgement == Judgement::FasterLoss
             && reviewed.best().is_some_and(is_far)

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
-    Fixture, GameRecord, MatchError, OpeningError, OpeningSearch, Plan, Tournament,
-    TournamentError, TournamentProgress, TournamentResults,
+    Fixture, GameRecord, MatchError, OpeningError, OpeningSearch, Tournament, TournamentError,
+    TournamentPlan, TournamentProgress, TournamentResults,
 };
 use claimeven_game::Game;
 use claimeven_work::{Nats, WorkError};
@@ -45,12 +45,12 @@ pub(crate) struct BoardView {
 pub(crate) const CHOSEN: &str = "chosen_openings";
 
 /// The plan of a job, with its openings if they are chosen.
-fn plan_of(job: &Job, models: &ModelStore) -> Result<Plan, String> {
+fn plan_of(job: &Job, models: &ModelStore) -> Result<TournamentPlan, String> {
     let mut document: Map<String, Value> =
         serde_json::from_str(&job.plan).map_err(|error| error.to_string())?;
     let chosen = document.remove(CHOSEN);
     document.extend(chosen.map(|chosen| ("openings".to_owned(), chosen)));
-    let plan = Plan::from_json_with(&Value::Object(document).to_string(), models);
+    let plan = TournamentPlan::from_json_with(&Value::Object(document).to_string(), models);
     plan.map_err(|error| error.to_string())
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
 struct Turn<'a> {
     job: &'a Job,
     context: &'a JobContext,
-    plan: &'a Plan,
+    plan: &'a TournamentPlan,
     started: Instant,
     /// When games were last stored.
     stored: Instant,
@@ -185,7 +185,7 @@ const MAX_SHOWN: usize = 4;
 const MIN_TIME_HERE: Duration = Duration::from_secs(5);
 
 impl<'a> Turn<'a> {
-    fn new(job: &'a Job, context: &'a JobContext, plan: &'a Plan) -> Turn<'a> {
+    fn new(job: &'a Job, context: &'a JobContext, plan: &'a TournamentPlan) -> Turn<'a> {
         let now = Instant::now();
         Turn {
             job,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use claimeven_server::{Admin, Config, FindingStatus, GameFilter, JobKind, Retention, doctor};
+use claimeven_server::{Admin, CheckStatus, Config, GameFilter, JobKind, Retention, doctor};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
@@ -309,14 +309,14 @@ on_both_databases! {
         let ada = server.visitor();
         let game = ada.create(local()).await;
         let config = Config { addr: server.addr, ..server.config.clone() };
-        for finding in doctor(&config).await {
-            assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
+        for result in doctor(&config).await {
+            assert_ne!(result.status, CheckStatus::Failed, "{result:?}");
         }
-        let port = doctor(&config).await.into_iter().find(|finding| finding.check == "port").unwrap();
+        let port = doctor(&config).await.into_iter().find(|result| result.check == "port").unwrap();
         assert!(port.message.contains("is served by Claimeven, which is ready"), "{port:?}");
         execute(&config, "UPDATE games SET line = '9999'".to_owned()).await;
         let found = doctor(&config).await;
-        let games = found.iter().find(|finding| finding.check == "games").unwrap();
+        let games = found.iter().find(|result| result.check == "games").unwrap();
         assert!(games.message.contains(&game), "{games:?}");
         let details = Admin::open(&config).await.unwrap().game(&game).await.unwrap();
         assert!(details.unreadable.is_some());
@@ -332,9 +332,9 @@ async fn doctor_reports_problems_and_fixes() {
         trusted_proxies: "nonsense".to_owned(),
         ..Config::default()
     };
-    let findings = doctor(&config).await;
+    let results = doctor(&config).await;
     for check in ["configuration", "database", "port"] {
-        let finding = findings.iter().find(|finding| finding.check == check).unwrap();
-        assert_eq!(finding.status, FindingStatus::Failed, "{finding:?}");
+        let result = results.iter().find(|result| result.check == check).unwrap();
+        assert_eq!(result.status, CheckStatus::Failed, "{result:?}");
     }
 }

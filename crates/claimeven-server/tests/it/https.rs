@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use claimeven_server::{Config, FindingStatus, Server, check_readiness, doctor};
+use claimeven_server::{CheckStatus, Config, Server, check_readiness, doctor};
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::json;
@@ -100,9 +100,9 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
 
     let config = Config { addr: server.addr, ..server.config.clone() };
     let ready = check_readiness(&config).await;
-    assert_eq!(ready.status, FindingStatus::Ok, "{ready:?}");
-    for finding in doctor(&config).await {
-        assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
+    assert_eq!(ready.status, CheckStatus::Ok, "{ready:?}");
+    for result in doctor(&config).await {
+        assert_ne!(result.status, CheckStatus::Failed, "{result:?}");
     }
 
     // An invalid file keeps the old certificate in use; a new certificate is loaded soon.
@@ -151,7 +151,7 @@ async fn bad_certificates_are_reported_at_start() {
         let error = Server::start(config.clone()).await.err().unwrap().to_string();
         assert!(error.contains(expected), "{error}");
         let found = doctor(&config).await;
-        assert!(found.iter().any(|finding| finding.message.contains(expected)), "{found:?}");
+        assert!(found.iter().any(|result| result.message.contains(expected)), "{found:?}");
     }
 }
 

@@ -7,3 +7,6 @@ mod kill;
 mod model;
 mod naive;
 mod run;
+
+#[path = "../../examples/train_tiny.rs"]
+mod train_tiny;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::{Interval, Length, PlayerReport, Report, Results};
+use claimeven_arena::{GameLength, Interval, MatchScore, PlayerReport, Report};
 
 use super::text::{percent, range};
 use crate::plot::{escape, round_step, ticks};
@@ -93,7 +93,7 @@ svg .quiet { fill: var(--quiet); } .end { text-anchor: end; } .middle { text-anc
 ";
 
 fn facts(report: &Report) -> String {
-    let Results { won, drawn, lost } = report.first_player;
+    let MatchScore { wins, draws, losses } = report.first_player;
     let played = if report.games == report.planned {
         "all played".to_owned()
     } else {
@@ -113,9 +113,9 @@ fn facts(report: &Report) -> String {
             percent(report.first_player_score),
             format!(
                 "won {}, drawn {}, lost {}",
-                thousands(won as f64),
-                thousands(drawn as f64),
-                thousands(lost as f64)
+                thousands(wins as f64),
+                thousands(draws as f64),
+                thousands(losses as f64)
             ),
         ),
         (
@@ -191,7 +191,7 @@ fn standings(players: &[PlayerReport]) -> String {
                  ratings cannot be compared</td></tr>",
             );
         }
-        let Results { won, drawn, lost } = player.results;
+        let MatchScore { wins, draws, losses } = player.results;
         let (estimate, range) = (rounded(player.elo.estimate), range(player.elo));
         let agent = match &player.agent {
             agent if *agent == player.name => String::new(),
@@ -200,7 +200,7 @@ fn standings(players: &[PlayerReport]) -> String {
         let _ = write!(
             html,
             "<tr><td>{rank}</td><td class=\"name\">{name}{agent}</td><td><b>{estimate}</b></td>\
-             <td>{range}</td><td>{won}</td><td>{drawn}</td><td>{lost}</td>\
+             <td>{range}</td><td>{wins}</td><td>{draws}</td><td>{losses}</td>\
              <td>{points:.1}</td><td>{score}</td><td>{moving_first}</td><td>{ms:.3}</td><td>{nodes}</td></tr>",
             name = escape(&player.name),
             points = player.points,
@@ -237,10 +237,10 @@ fn heat_map(report: &Report) -> String {
         for (column, results) in results.iter().enumerate() {
             let Some(score) = results.score() else { continue };
             let (x, y) = (left + CELL * column as f64, top + CELL * row as f64);
-            let Results { won, drawn, lost } = *results;
+            let MatchScore { wins, draws, losses } = *results;
             let _ = write!(
                 svg,
-                "<g><title>{name} against {other}: won {won}, drawn {drawn}, lost {lost}</title>",
+                "<g><title>{name} against {other}: won {wins}, drawn {draws}, lost {losses}</title>",
                 name = escape(&player.name),
                 other = escape(&players[column].name),
             );
@@ -276,11 +276,11 @@ fn pairings(report: &Report) -> String {
     for (row, results) in report.head_to_head.iter().enumerate() {
         let opponents = results.iter().enumerate().skip(row);
         for (column, results) in opponents.filter(|(_, results)| results.games() > 0) {
-            let Results { won, drawn, lost } = *results;
+            let MatchScore { wins, draws, losses } = *results;
             let _ = write!(
                 html,
-                "<tr><td class=\"name\">{}</td><td class=\"name\">{}</td><td>{}</td><td>{won}</td>\
-                 <td>{drawn}</td><td>{lost}</td><td>{:.1}</td><td>{}</td></tr>",
+                "<tr><td class=\"name\">{}</td><td class=\"name\">{}</td><td>{}</td><td>{wins}</td>\
+                 <td>{draws}</td><td>{losses}</td><td>{:.1}</td><td>{}</td></tr>",
                 escape(&report.players[row].name),
                 escape(&report.players[column].name),
                 results.games(),
@@ -293,7 +293,7 @@ fn pairings(report: &Report) -> String {
 }
 
 /// A histogram of the lengths of games.
-fn lengths(lengths: &[Length]) -> String {
+fn lengths(lengths: &[GameLength]) -> String {
     const HEIGHT: f64 = 220.0;
     const TOP: f64 = 20.0;
     const FLOOR: f64 = TOP + HEIGHT;
@@ -319,7 +319,7 @@ fn lengths(lengths: &[Length]) -> String {
             thousands(games)
         );
     }
-    for &Length { moves, games } in lengths {
+    for &GameLength { moves, games } in lengths {
         let y = y_at(games as f64);
         let width = (slot * 0.8).min(6.0);
         let _ = write!(

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use claimeven_arena::{Interval, Report, Results};
+use claimeven_arena::{Interval, MatchScore, Report};
 
 use crate::text::{counted, rounded};
 
@@ -33,11 +33,11 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
         if rank > 1 && players[rank - 2].group != player.group {
             writeln!(out, "    (never met those above, so the ratings cannot be compared)")?;
         }
-        let Results { won, drawn, lost } = player.results;
+        let MatchScore { wins, draws, losses } = player.results;
         let range = range(player.elo);
         writeln!(
             out,
-            "{rank:>3} {:<width$}  {:>5}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
+            "{rank:>3} {:<width$}  {:>5}  {range:<14}  {wins:>6} {draws:>6} {losses:>6}  {:>8.1}  \
              {:>7}  {:>9.3}  {:>10.0}",
             player.name,
             rounded(player.elo.estimate),
@@ -48,9 +48,9 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
         )?;
     }
     write_cross_table(out, report, width)?;
-    let Results { won, drawn, lost } = report.first_player;
+    let MatchScore { wins, draws, losses } = report.first_player;
     let score = percent(report.first_player_score);
-    writeln!(out, "\nThe first mover scored {score}: won {won}, drawn {drawn}, lost {lost}.")?;
+    writeln!(out, "\nThe first mover scored {score}: won {wins}, drawn {draws}, lost {losses}.")?;
     writeln!(out, "{}, {} repeated.", counted(report.distinct, "distinct game"), report.repeated)?;
     if let ([shortest, ..], [.., longest]) = (&report.lengths[..], &report.lengths[..]) {
         let mean = report.mean_length().unwrap_or(0.0);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Table, Verdict};
+use claimeven_arena::experiments::{EXPERIMENTS, Experiment, Origin, Table, TableCell, Verdict};
 
 use super::{CompletedExperiment, Run};
 
@@ -143,7 +143,8 @@ fn write_table(text: &mut String, table: &Table) {
     }
     text.push('\n');
     for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(Cell::to_string).map(|text| cell(&text)).collect();
+        let cells: Vec<String> =
+            row.iter().map(TableCell::to_string).map(|text| cell(&text)).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
 }

@@ -1,6 +1,6 @@
 //! The figures of a finding as SVG plots.
 
-use claimeven_arena::{Figure, LinePanel, Plot, Unit};
+use claimeven_arena::experiments::{Figure, LinePanel, Plot, Unit};
 
 use crate::plot::{self, Chart, Scale, Series, count_text, heat_map, ranges, short_time_text};
 

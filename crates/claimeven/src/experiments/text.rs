@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Verdict};
+use claimeven_arena::experiments::{Experiment, HeatPanel, Plot, TableCell, Verdict};
 
 use super::{CompletedExperiment, Run};
 use crate::text::counted;
@@ -39,7 +39,7 @@ pub(super) fn write(out: &mut impl Write, done: &CompletedExperiment) -> io::Res
         }
     }
     for table in &finding.tables {
-        let rows = table.rows.iter().map(|row| row.iter().map(Cell::to_string).collect());
+        let rows = table.rows.iter().map(|row| row.iter().map(TableCell::to_string).collect());
         write_table(out, &table.caption, &table.head, rows.collect())?;
     }
     writeln!(out)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::HeatPanel;
+use claimeven_arena::experiments::HeatPanel;
 
 use super::{MARGIN, escape, open};
 

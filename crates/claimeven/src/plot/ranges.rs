@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::{Interval, RangePanel, Unit};
+use claimeven_arena::Interval;
+use claimeven_arena::experiments::{RangePanel, Unit};
 
 use super::{COLOURS, MARGIN, count_text, escape, line, open, round_step, short_time_text, ticks};
 

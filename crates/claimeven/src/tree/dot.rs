@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_search::{Content, Node, Value};
+use claimeven_search::{NodeContent, TreeNode, Value};
 
 use super::{Kind, TreeDrawing, bound_text, sign};
 use crate::text::counted;
@@ -27,11 +27,11 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize) {
     let value = node.content.value().map_or("stopped".to_owned(), Value::short);
     let mut label = format!("{}{value}", sign(&node.content));
     match node.content {
-        Content::Window { alpha, beta, .. } => {
+        NodeContent::Window { alpha, beta, .. } => {
             let (alpha, beta) = (bound_text(alpha, "-inf"), bound_text(beta, "+inf"));
             let _ = write!(label, "\n[{alpha}, {beta}]");
         }
-        Content::Visits { visits, .. } => {
+        NodeContent::Visits { visits, .. } => {
             let _ = write!(label, "\n{}", counted(visits, "visit"));
         }
     }
@@ -54,7 +54,7 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize) {
 }
 
 fn write_edge(out: &mut String, drawing: &TreeDrawing, index: usize) {
-    let Node { parent: Some(parent), column, pass, .. } = &drawing.tree.nodes[index] else {
+    let TreeNode { parent: Some(parent), column, pass, .. } = &drawing.tree.nodes[index] else {
         return;
     };
     let column = column.map(|column| column.to_string());

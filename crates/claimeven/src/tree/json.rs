@@ -1,7 +1,7 @@
 //! A search tree as JSON: a list of nodes with their parents.
 
 use claimeven_game::{Column, Position, Setup};
-use claimeven_search::Content;
+use claimeven_search::NodeContent;
 use serde::Serialize;
 
 use super::TreeDrawing;
@@ -99,17 +99,19 @@ impl NodeJson {
 
 impl ContentJson {
     /// Values are those of the player at the root, with plies counted from there.
-    fn new(content: &Content, root: &Position) -> ContentJson {
+    fn new(content: &NodeContent, root: &Position) -> ContentJson {
         let json = |value| ValueJson::new(value, root);
         match *content {
-            Content::Window { alpha, beta, value, bound, source } => ContentJson::Window {
+            NodeContent::Window { alpha, beta, value, bound, source } => ContentJson::Window {
                 alpha: alpha.map(json),
                 beta: beta.map(json),
                 value: value.map(json),
                 bound: bound.name(),
                 source: source.name(),
             },
-            Content::Visits { visits, value } => ContentJson::Visits { visits, value: json(value) },
+            NodeContent::Visits { visits, value } => {
+                ContentJson::Visits { visits, value: json(value) }
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_search::{Content, Node};
+use claimeven_search::{NodeContent, TreeNode};
 
-use super::{Cut, TreeDrawing, bound_text, sign};
+use super::{PrunedMoves, TreeDrawing, bound_text, sign};
 use crate::analyze;
 use crate::draw::Drawing;
 use crate::show::status;
@@ -53,7 +53,7 @@ fn in_search_order(drawing: &TreeDrawing) -> Vec<usize> {
 
 /// The move or pass that leads to a node, indented by its depth.
 fn name(drawing: &TreeDrawing, node: usize, row: usize) -> String {
-    let Node { column, pass, .. } = &drawing.tree.nodes[node];
+    let TreeNode { column, pass, .. } = &drawing.tree.nodes[node];
     let name = match (column, pass) {
         (Some(column), _) => column.to_string(),
         (None, Some(pass)) => pass.clone(),
@@ -80,15 +80,15 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize, name: &str)
         format!("{style}{text}{style:#}{spaces}")
     };
     let line_end = match node.content {
-        Content::Window { alpha, beta, .. } => {
+        NodeContent::Window { alpha, beta, .. } => {
             let (alpha, beta) = (bound_text(alpha, "-inf"), bound_text(beta, "+inf"));
             let text = padded(&text, 12);
             format!("{text}  {alpha:<6} {beta:<6} ")
         }
-        Content::Visits { visits, .. } => format!("{visits:>8}  {}  ", padded(&text, 10)),
+        NodeContent::Visits { visits, .. } => format!("{visits:>8}  {}  ", padded(&text, 10)),
     };
     let mut notes = Vec::new();
-    if let Some(Cut { moves, .. }) = drawing.cut(index) {
+    if let Some(PrunedMoves { moves, .. }) = drawing.cut(index) {
         let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
         let count = moves.len();
         let moves = moves.join(" ");
