@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use claimeven_arena::{Judgement, PlayerReview, Review, ReviewChoice, ReviewOptions, Theme};
-use claimeven_game::{Game, Player, Setup};
+use claimeven_arena::{
+    Analyzer, Judgement, PlayerReview, Review, ReviewChoice, ReviewOptions, Theme,
+};
+use claimeven_game::{Game, Player, Position, Setup};
 use serde::{Deserialize, Serialize};
 
 use super::coaches::Coaches;
@@ -120,8 +122,9 @@ impl UnfinishedReviews {
 }
 
 /// Whether all positions of a game can be solved in seconds.
-pub(crate) fn is_small(session: &GameSession) -> bool {
-    session.setup().cells() <= Setup::STANDARD.cells()
+pub(crate) fn is_solvable(session: &GameSession) -> bool {
+    let setup = session.setup();
+    setup.cells() <= Setup::STANDARD.cells() && Analyzer::can_solve(&Position::new(setup))
 }
 
 /// Reviews a game for a visitor within a time, in which it may stay incomplete.
@@ -134,7 +137,7 @@ pub(crate) async fn review_on_request(
     let known = app.unfinished_reviews.find(&session.game);
     let reviewed =
         review(&app.engine, client, &app.coaches, &app.store, session, time, known).await?;
-    if is_small(session) {
+    if is_solvable(session) {
         app.unfinished_reviews.update(&session.game, &reviewed.review);
     }
     Ok(reviewed)
@@ -175,7 +178,7 @@ async fn review(
     let urgency = if is_in_advance { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
     let GameReview { review, turning_point } = &reviewed;
-    if !review.is_complete() && is_small(session) && !is_in_advance {
+    if !review.is_complete() && is_solvable(session) && !is_in_advance {
         return Ok(reviewed);
     }
     let content = serde_json::to_string(&reviewed);
@@ -266,10 +269,12 @@ async fn review_stored(
 mod tests {
     use std::sync::Arc;
 
+    use claimeven_game::Ruleset;
+
     use super::*;
     use crate::config::Config;
     use crate::metrics::Metrics;
-    use crate::store::tests::sqlite;
+    use crate::store::tests::{session, sqlite};
 
     #[test]
     fn unfinished_reviews_are_kept_until_they_are_complete() {
@@ -295,6 +300,17 @@ mod tests {
         assert_eq!(unfinished.lock().len(), 64);
         assert_eq!(unfinished.find(&game("1")), None);
         assert_eq!(unfinished.find(&game("772")), Some(partial));
+    }
+
+    #[test]
+    fn only_games_whose_first_positions_can_be_solved_will_be_completely_reviewed() {
+        let is_solvable = |cols, rows, ruleset| {
+            let setup = Setup::new(cols, rows, 4, ruleset).unwrap();
+            is_solvable(&GameSession { game: Game::new(setup), ..session("g") })
+        };
+        assert!(is_solvable(7, 6, Ruleset::Standard) && is_solvable(5, 4, Ruleset::Standard));
+        assert!(!is_solvable(8, 7, Ruleset::Standard));
+        assert!(is_solvable(5, 4, Ruleset::Lines) && !is_solvable(7, 6, Ruleset::Lines));
     }
 
     #[tokio::test]
