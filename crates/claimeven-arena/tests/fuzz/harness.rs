@@ -1,8 +1,9 @@
 //! The harness of the fuzz tests.
 //!
-//! Each test mutates known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
-//! that makes a parser panic is written to `tests/corpus/PARSER/` of its crate, and every later run
-//! uses it as a known input, too.
+//! Each test mutates known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). Mutated inputs
+//! that can still be read are mutated further. An input that makes a parser panic is written to
+//! `tests/corpus/PARSER/` of its crate, and every later run uses it as a known input, too.
+//! `CLAIMEVEN_FUZZ_SEED` repeats the choices of a run.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
+/// How many mutated inputs are kept at a time, to be mutated further.
+const MAX_KEPT: usize = 64;
+
 /// Feeds mutated inputs to a parser, which returns whether it could read its input, until the time
 /// is up.
 pub(crate) fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
@@ -18,9 +22,12 @@ pub(crate) fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -
     let files = fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut known = known.to_vec();
     known.extend(files.filter_map(|file| fs::read(file.path()).ok()));
-    let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let time = Duration::from_secs(seconds.unwrap_or(20));
-    let mut random = Rng::new();
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let time = Duration::from_secs(number("CLAIMEVEN_FUZZ_SECONDS").unwrap_or(20));
+    let seed = number("CLAIMEVEN_FUZZ_SEED").unwrap_or_else(|| fastrand::u64(..));
+    let mut random = Rng::with_seed(seed);
+    let given = known.len();
+    let max_length = 2 * known.iter().map(Vec::len).max().unwrap_or_default();
     let start = Instant::now();
     let (mut count, mut readable) = (0_u64, 0_u64);
     let mut unchanged = known.clone().into_iter();
@@ -34,8 +41,17 @@ pub(crate) fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -
         };
         count += 1;
         readable += u64::from(is_readable);
+        if is_readable && input.len() <= max_length && !known.contains(&input) {
+            // The given inputs stay.
+            if known.len() < given + MAX_KEPT {
+                known.push(input);
+            } else {
+                let replaced = given + random.usize(..MAX_KEPT);
+                known[replaced] = input;
+            }
+        }
     }
-    println!("{name}: {count} inputs, {readable} of them readable");
+    println!("{name}: {count} inputs, {readable} of them readable (seed {seed})");
     assert!(readable * 1000 > count, "hardly anything is readable");
 }
 
