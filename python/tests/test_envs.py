@@ -1,5 +1,9 @@
 """Environments, and the official checks of their interfaces."""
 
+import os
+import signal
+import threading
+import time
 import warnings
 from typing import Any
 
@@ -217,6 +221,115 @@ def test_opponents_of_a_vector_play(opponent: str) -> None:
         _, rewards, *_ = env.step(env.random_actions())
         total += rewards.sum()
     assert total < -5
+
+
+OPPONENTS = ["level:3", "mcts:sims=60", "random", "level:1"]
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+def test_episodes_differ_and_seeds_repeat_them(opponent: str) -> None:
+    """An opponent is not the same function of the position in every episode."""
+    env = ConnectFourEnv(opponent, first="opponent")
+
+    def episodes(seed: int, count: int = 8) -> list[list[int]]:
+        env.reset(seed=seed)
+        boards = []
+        for _ in range(count):
+            for action in (1, 3, 5):
+                env.step(action)
+            boards.append(env.position.to_kaggle())
+            env.reset()
+        return boards
+
+    first = episodes(1)
+    assert len({tuple(board) for board in first}) > 1
+    assert first == episodes(1) != episodes(2)
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_vectors_repeat_episodes_with_a_seed(opponent: str, mode: AutoresetMode) -> None:
+    env = ConnectFourVectorEnv(6, opponent=opponent, autoreset_mode=mode)
+
+    def play(seed: int) -> list[list[int]]:
+        env.reset(seed=seed)
+        boards = []
+        for _ in range(40):
+            *_, terminated, _, _ = env.step(env.random_actions())
+            if mode is AutoresetMode.DISABLED and terminated.any():
+                env.reset(options={"reset_mask": terminated})
+            boards.append(env.boards().ravel().tolist())
+        return boards
+
+    first = play(1)
+    assert first == play(1) != play(2)
+
+
+def test_environments_without_a_seed_differ() -> None:
+    def boards() -> tuple[Any, ...]:
+        env = ConnectFourVectorEnv(32, opponent="random", first="opponent")
+        env.reset()
+        return tuple(env.boards().ravel().tolist())
+
+    def board() -> tuple[int, ...]:
+        env = ConnectFourEnv("random", first="opponent")
+        env.reset()
+        return tuple(env.position.to_kaggle())
+
+    assert boards() != boards()
+    assert len({board() for _ in range(40)}) > 1
+
+
+def test_games_against_players_follow_the_rules() -> None:
+    """Every game is replayed: the reply is one legal move, and results are those of the agent."""
+    env = ConnectFourVectorEnv(16, opponent="level:1", first="random", autoreset_mode=AutoresetMode.SAME_STEP)
+    _, infos = env.reset(seed=5)
+    finished = 0
+    for _ in range(60):
+        before = [Position.from_array(board) for board in env.boards()]
+        masks = infos["action_mask"].copy()
+        actions = env.random_actions()
+        observations, rewards, terminated, _, infos = env.step(actions)
+        after = [Position.from_array(board) for board in env.boards()]
+        for index, action in enumerate(actions):
+            assert masks[index, action] == 1
+            moved = before[index].play(int(action) + 1)
+            replies = [moved] if moved.is_over else [moved.play(column) for column in moved.legal_moves]
+            assert (observations[index] == after[index].planes()).all()
+            if not terminated[index]:
+                assert rewards[index] == 0 and after[index] in replies
+                continue
+            finished += 1
+            last = infos["final_obs"][index]
+            (end,) = [reply for reply in replies if reply.is_over and (reply.planes() == last).all()]
+            winner = end.winner
+            assert rewards[index] == (0 if winner is None else 1 if winner == before[index].player else -1)
+            assert after[index].ply <= 1
+    assert finished > 20
+
+
+def test_the_opponents_of_a_vector_use_all_cores() -> None:
+    """Each move takes a fixed time, so that the load of the machine hardly matters."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores < 2:
+        pytest.skip("one core")
+    env = ConnectFourVectorEnv(8, opponent="timed:ms=100", first="opponent")
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        env.reset(seed=1)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.6, seconds
+
+
+def test_an_interrupted_step_changes_nothing() -> None:
+    env = ConnectFourVectorEnv(8, opponent="mcts:sims=10000000", first="agent", copy=False)
+    observations, infos = env.reset(seed=1)
+    before = [env.boards(), observations.copy(), infos["action_mask"].copy()]
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        env.step(np.full(8, 3))
+    assert all((old == new).all() for old, new in zip(before, [env.boards(), observations, infos["action_mask"]]))
 
 
 def test_the_openspiel_adapter_plays() -> None:

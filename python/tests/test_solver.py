@@ -213,16 +213,17 @@ def test_threads_may_share_a_solver() -> None:
     assert list(found.values()) == [expected] * 4
 
 
-def interrupted(work: str) -> list[str]:
+def interrupted(work: str, before: str = "") -> list[str]:
     """Runs a program in which another thread computes for a while, then presses Ctrl-C; returns what it prints.
 
-    The other thread does not get past its first line if the work keeps the interpreter's lock.
+    ``before`` is not interrupted. The other thread does not get past its first line if the work keeps the interpreter's lock.
     """
     program = f"""
 import os, signal, tempfile, threading, time
 import numpy
 import claimeven
 from claimeven import *
+{before}
 
 is_working = threading.Event()
 
@@ -270,6 +271,21 @@ except KeyboardInterrupt:
 )
 def test_other_threads_run_during_long_work_and_ctrl_c_ends_it(work: str) -> None:
     assert interrupted(work) == ["computed", "interrupted"]
+
+
+@pytest.mark.parametrize("opponent", ["mcts:sims=10000000", "timed:ms=3600000", "alphabeta:depth=42"])
+@pytest.mark.parametrize(
+    ("env", "work"),
+    [
+        ("ConnectFourEnv('{}', first='agent')", "env.step(3)"),
+        ("ConnectFourVectorEnv(1024, opponent='{}', first='agent')", "env.step(numpy.full(1024, 3))"),
+        ("ConnectFourVectorEnv(2, opponent='{}', first='opponent')", "env.reset()"),
+    ],
+)
+def test_ctrl_c_ends_a_step_against_a_slow_opponent(env: str, work: str, opponent: str) -> None:
+    reset = "env.reset()" if "step" in work else ""
+    before = f"from claimeven.envs.gymnasium import *\nenv = {env.format(opponent)}\n{reset}"
+    assert interrupted(work, before) == ["computed", "interrupted"]
 
 
 def solve_some(seed: int) -> list[int]:

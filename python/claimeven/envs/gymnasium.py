@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import gymnasium
@@ -26,12 +27,18 @@ def _seed(random: np.random.Generator) -> int:
     return int(random.integers(2**63))
 
 
+def _any_seed() -> int:
+    """The seed of an environment that has not been given one."""
+    return secrets.randbits(63)
+
+
 class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
     """A game against a built-in player.
 
     The observation is int8 of shape (rows, cols, 2): own discs, then the opponent's, the top row first. An action is a
     column from 0. The reward is 1 for a win, -1 for a loss or an illegal move, which ends the game, and 0 otherwise.
-    ``info['action_mask']`` has the legal columns. ``first`` is 'agent', 'opponent' or 'random'.
+    ``info['action_mask']`` has the legal columns. ``first`` is 'agent', 'opponent' or 'random'. Every episode has an
+    opponent of its own, whose random choices depend on the seed.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -51,14 +58,11 @@ class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
         rows, cols = self.setup.rows, self.setup.cols
         self.observation_space = spaces.Box(0, 1, (rows, cols, 2), np.int8)
         self.action_space = spaces.Discrete(cols)
-        self._games = self._make(1)
+        self._games = _native.GameBatch(1, self.setup, opponent, first, "Disabled", _any_seed())
         self._observations = np.zeros((1, rows, cols, 2), np.int8)
         self._masks = np.zeros((1, cols), np.int8)
         self._rewards = np.zeros(1, np.float64)
         self._terminated = np.zeros(1, np.bool_)
-
-    def _make(self, seed: int) -> _native.GameBatch:
-        return _native.GameBatch(1, self.setup, self.opponent, self.first, "Disabled", seed)
 
     @property
     def position(self) -> Position:
@@ -73,7 +77,7 @@ class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None:
-            self._games = self._make(_seed(self.np_random))
+            self._games.seed(_seed(self.np_random))
         self._games.reset(None, self._observations, self._masks)
         return self._observations[0].copy(), self._info()
 
@@ -135,7 +139,7 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self.observation_space = spaces.Box(0, 1, (num_envs, rows, cols, 2), np.int8)
         self.action_space = spaces.MultiDiscrete([cols] * num_envs)
         self.games = _native.GameBatch(
-            num_envs, self.setup, opponent, first, self.autoreset_mode.value, 1
+            num_envs, self.setup, opponent, first, self.autoreset_mode.value, _any_seed()
         )
         self._observations = np.zeros((num_envs, rows, cols, 2), np.int8)
         self._masks = np.zeros((num_envs, cols), np.int8)
