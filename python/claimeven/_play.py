@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 from claimeven import _native, positions
@@ -266,7 +267,7 @@ def evaluate(
     >>> claimeven.evaluate('perfect', 50, plies=(12, 30)).errors
     0
     """
-    if isinstance(boards, int):
+    if isinstance(boards, (int, Integral)):
         chosen: Any = positions.random(boards, plies, seed, setup)
     else:
         chosen = boards

@@ -16,7 +16,7 @@ use pyo3::types::{PyString, PyType};
 
 use crate::position::{Position, column_of, is_int, position_of};
 use crate::solver::duration;
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// Limits of a search, in addition to the player's own parameters. None means no limit.
 ///
@@ -41,10 +41,10 @@ impl Limits {
     #[new]
     #[pyo3(signature = (*, depth=None, nodes=None, simulations=None, seconds=None))]
     fn new(
-        depth: Option<u32>,
-        nodes: Option<u64>,
-        simulations: Option<u64>,
-        seconds: Option<f64>,
+        #[pyo3(from_py_with = numbers::depth)] depth: Option<u32>,
+        #[pyo3(from_py_with = numbers::nodes)] nodes: Option<u64>,
+        #[pyo3(from_py_with = numbers::simulations)] simulations: Option<u64>,
+        #[pyo3(from_py_with = numbers::seconds)] seconds: Option<f64>,
     ) -> PyResult<Limits> {
         seconds.map(duration).transpose()?;
         Ok(Limits { depth, nodes, simulations, seconds })
@@ -237,7 +237,7 @@ impl Agent {
 impl Agent {
     #[new]
     #[pyo3(signature = (text, *, seed=1))]
-    fn new(text: &str, seed: u64) -> PyResult<Agent> {
+    fn new(text: &str, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<Agent> {
         let spec = text.parse().map_err(value_error)?;
         Ok(Agent { spec, seed, player: Mutex::new(None) })
     }
@@ -352,7 +352,7 @@ impl SearchAgent for PythonAgent {
             let chosen = if let Ok(decision) = chosen.cast::<Decision>() {
                 return Ok(decision.get().0.column);
             } else if is_int(&chosen) || chosen.hasattr("__index__")? {
-                chosen.extract::<i64>()?
+                numbers::column::<i64>(&chosen)?
             } else {
                 let kind = chosen.get_type();
                 return Err(PyTypeError::new_err(format!(

@@ -22,7 +22,7 @@ use crate::agent::{FirstError, has_failed, no_result, player_of, raise_first};
 use crate::boards::Boards;
 use crate::game::Game;
 use crate::setup::{Setup, or_standard};
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// The built-in players, as JSON.
 #[pyfunction]
@@ -60,12 +60,12 @@ pub(crate) fn play_match(
     py: Python<'_>,
     first: &Bound<'_, PyAny>,
     second: &Bound<'_, PyAny>,
-    games: u64,
+    #[pyo3(from_py_with = numbers::games)] games: u64,
     setup: Option<&Setup>,
     openings_text: Option<&str>,
-    seed: u64,
-    threads: Option<usize>,
-    sprt: Option<(f64, f64)>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::sprt)] sprt: Option<(f64, f64)>,
     forfeit: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<Game>)> {
@@ -75,6 +75,12 @@ pub(crate) fn play_match(
     let pairs = games.div_ceil(2);
     if pairs == 0 {
         return Err(value_error("a match needs at least 1 game, not 0"));
+    }
+    if let Some((elo0, elo1)) = sprt
+        && !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1)
+    {
+        let reason = "expected two ratings, the lower first";
+        return Err(value_error(format!("sprt ({elo0}, {elo1}): {reason}")));
     }
     let sprt = sprt.map(|(elo0, elo1)| Sprt::new(elo0, elo1));
     let played = AtomicU64::new(0);
@@ -131,11 +137,11 @@ fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, done: u64, of: u64) -> P
 pub(crate) fn play_tournament(
     py: Python<'_>,
     players: Vec<Bound<'_, PyAny>>,
-    games: u64,
+    #[pyo3(from_py_with = numbers::games)] games: u64,
     setup: Option<&Setup>,
     openings_text: Option<&str>,
-    seed: u64,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     forfeit: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<Game>)> {
@@ -187,8 +193,8 @@ pub(crate) fn evaluate(
     boards: &Bound<'_, PyAny>,
     scores: Vec<i32>,
     setup: Option<&Setup>,
-    seed: u64,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let errors = FirstError::default();
@@ -227,7 +233,11 @@ pub(crate) fn evaluate(
 
 /// The moves of a game judged by exact scores, as JSON.
 #[pyfunction]
-pub(crate) fn review(py: Python<'_>, game: &Game, seconds: f64) -> PyResult<String> {
+pub(crate) fn review(
+    py: Python<'_>,
+    game: &Game,
+    #[pyo3(from_py_with = numbers::seconds)] seconds: f64,
+) -> PyResult<String> {
     let time = crate::solver::duration(seconds)?;
     let game = game.game(py);
     let review = work::run(
@@ -252,10 +262,10 @@ pub(crate) fn train(
     preset: &str,
     parameters: Vec<(String, String)>,
     setup: Option<&Setup>,
-    iterations: Option<u64>,
-    seconds: Option<f64>,
+    #[pyo3(from_py_with = numbers::iterations)] iterations: Option<u64>,
+    #[pyo3(from_py_with = numbers::seconds)] seconds: Option<f64>,
     resume: bool,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let unknown = || {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::boards::array_of;
 use crate::opponents::AgainstPlayers;
 use crate::setup::{Setup, or_standard};
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// `n` games that are stepped together, the state of a vector environment.
 ///
@@ -90,12 +90,12 @@ impl GameBatch {
     #[new]
     #[pyo3(signature = (count, setup, opponent, first, autoreset, seed))]
     fn new(
-        count: usize,
+        #[pyo3(from_py_with = numbers::count)] count: usize,
         setup: Option<&Setup>,
         opponent: Option<&str>,
         first: &str,
         autoreset: &str,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<GameBatch> {
         const MAX_GAMES: usize = 1 << 24;
         if count == 0 || count > MAX_GAMES {
@@ -147,7 +147,7 @@ impl GameBatch {
     }
 
     /// Restarts the random choices from a seed.
-    fn seed(&self, seed: u64) -> PyResult<()> {
+    fn seed(&self, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<()> {
         self.lock()?.seed(seed);
         Ok(())
     }

@@ -26,6 +26,7 @@ mod fast;
 mod game;
 mod game_batch;
 mod network;
+mod numbers;
 mod opponents;
 mod position;
 mod setup;

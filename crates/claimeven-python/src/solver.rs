@@ -18,7 +18,7 @@ use pyo3::types::PyBool;
 use crate::boards::{Boards, array_of, in_parallel};
 use crate::position::position_of;
 use crate::setup::Setup;
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// Computes exact scores: the result of a position under perfect play, and how soon it is reached.
 ///
@@ -174,8 +174,8 @@ impl Solver {
     #[new]
     #[pyo3(signature = (*, threads=None, table_mb=2, book=None))]
     fn new(
-        threads: Option<usize>,
-        table_mb: usize,
+        #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
+        #[pyo3(from_py_with = numbers::table_mb)] table_mb: usize,
         book: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solver> {
         let options = Options::default();
@@ -183,9 +183,9 @@ impl Solver {
             let max = Options::MAX_TABLE_MB;
             return Err(value_error(format!("table_mb {table_mb}: expected 1 to {max}")));
         }
-        if threads.is_some_and(|threads| threads == 0 || threads > Options::MAX_THREADS) {
-            let max = Options::MAX_THREADS;
-            return Err(value_error(format!("threads {threads:?}: expected 1 to {max}")));
+        let max = Options::MAX_THREADS;
+        if let Some(threads) = threads.filter(|threads| !(1..=max).contains(threads)) {
+            return Err(value_error(format!("threads {threads}: expected 1 to {max}")));
         }
         let books = match book {
             None => embedded_books(),
@@ -226,8 +226,8 @@ impl Solver {
         &self,
         py: Python<'_>,
         position: &Bound<'_, PyAny>,
-        nodes: Option<u64>,
-        seconds: Option<f64>,
+        #[pyo3(from_py_with = numbers::nodes)] nodes: Option<u64>,
+        #[pyo3(from_py_with = numbers::seconds)] seconds: Option<f64>,
     ) -> PyResult<(i32, i32)> {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;

@@ -133,14 +133,14 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self.copy = copy
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.games = _native.GameBatch(
+            num_envs, self.setup, opponent, first, self.autoreset_mode.value, _any_seed()
+        )
         rows, cols = self.setup.rows, self.setup.cols
         self.single_observation_space = spaces.Box(0, 1, (rows, cols, 2), np.int8)
         self.single_action_space = spaces.Discrete(cols)
         self.observation_space = spaces.Box(0, 1, (num_envs, rows, cols, 2), np.int8)
         self.action_space = spaces.MultiDiscrete([cols] * num_envs)
-        self.games = _native.GameBatch(
-            num_envs, self.setup, opponent, first, self.autoreset_mode.value, _any_seed()
-        )
         self._observations = np.zeros((num_envs, rows, cols, 2), np.int8)
         self._masks = np.zeros((num_envs, cols), np.int8)
         self._rewards = np.zeros(num_envs, np.float64)
