@@ -1,5 +1,6 @@
 """Players, matches, tournaments, reviews, trees, networks and training."""
 
+import multiprocessing
 import os
 import pickle
 from pathlib import Path
@@ -46,6 +47,44 @@ def test_agents_decide() -> None:
     assert limited.simulations <= 50 and sum(limited.shares) == pytest.approx(1)
     for kind in claimeven.agents():
         assert kind.about and all(kind.parameters.values())
+
+
+@pytest.mark.parametrize(
+    "agent", ["random", "influence", "minimax:depth=3", "mtdf:depth=4", "mcts:sims=90", "zero:sims=20", "perfect"]
+)
+def test_decisions_and_their_values_pickle(agent: str) -> None:
+    for position in ("4455", "44", "12121"):
+        decision = Agent(agent).decide(position)
+        again = pickle.loads(pickle.dumps(decision))
+        for name in ("column", "value", "columns", "shares", "pv", "nodes", "simulations", "depth", "seconds", "stopped"):
+            assert getattr(again, name) == getattr(decision, name), name
+        assert repr(again) == repr(decision) and again.__reduce__() == decision.__reduce__()
+        assert str(pickle.loads(pickle.dumps(decision.value))) == str(decision.value)
+    with pytest.raises(ValueError, match="unknown kind"):
+        claimeven.Value._of("x", 1)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_other_processes_decide(method: str) -> None:
+    agent, limits, texts = Agent("alphabeta:depth=6"), Limits(depth=3, nodes=10**6, seconds=60), ["44", "4455", "121"]
+    expected = [agent.decide(text, limits) for text in texts]
+    solver = Solver(threads=1, table_mb=3, book=False)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        decided = pool.starmap_async(agent.decide, [(text, limits) for text in texts]).get(timeout=600)
+        scores = pool.map_async(solver.score, texts).get(timeout=600)
+    assert [(found.pv, found.columns, found.nodes) for found in decided] == [
+        (found.pv, found.columns, found.nodes) for found in expected
+    ]
+    assert scores == [solver.score(text) for text in texts]
+
+
+def test_limits_and_solvers_pickle() -> None:
+    for limits in (Limits(), Limits(depth=3, nodes=2**60, simulations=7, seconds=0.25)):
+        assert repr(pickle.loads(pickle.dumps(limits))) == repr(limits)
+
+    for solver in (Solver(), Solver(book=False), Solver(threads=2, table_mb=5, book=True)):
+        again = pickle.loads(pickle.dumps(solver))
+        assert type(again) is Solver and repr(again) == repr(solver)
 
 
 @pytest.mark.parametrize(

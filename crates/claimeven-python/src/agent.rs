@@ -2,17 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use claimeven_arena::AgentSpec;
 use claimeven_game::{Column, Position as PlainPosition, Setup as GameSetup};
 use claimeven_search::{
-    Agent as SearchAgent, AgentError, Decision as SearchDecision, Limits as SearchLimits,
-    Value as SearchValue,
+    Agent as SearchAgent, AgentError, BoundKind, ColumnValue, Decision as SearchDecision,
+    Limits as SearchLimits, SearchStats, Value as SearchValue,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::position::{Position, column_of, is_int, position_of};
 use crate::solver::duration;
@@ -63,6 +63,15 @@ impl Limits {
             text(seconds)
         )
     }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        let arguments = PyDict::new(py);
+        arguments.set_item("depth", self.depth)?;
+        arguments.set_item("nodes", self.nodes)?;
+        arguments.set_item("simulations", self.simulations)?;
+        arguments.set_item("seconds", self.seconds)?;
+        Ok(((), arguments))
+    }
 }
 
 impl Limits {
@@ -84,7 +93,7 @@ impl Limits {
 ///
 /// `kind` is 'win', 'loss', 'draw' (proven), 'points' (of a heuristic) or 'expected' (expected result from 0 to 1), and
 /// `number` the plies to the win or loss, the points or the expected result.
-#[pyclass(frozen, module = "claimeven")]
+#[pyclass(frozen, from_py_object, module = "claimeven")]
 #[derive(Clone, Copy)]
 pub(crate) struct Value(SearchValue);
 
@@ -117,11 +126,37 @@ impl Value {
     fn __hash__(&self) -> u64 {
         self.number().to_bits() ^ (self.kind().len() as u64)
     }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (&'static str, f64))> {
+        let value = slf.get();
+        Ok((slf.get_type().getattr("_of")?, (value.kind(), value.number())))
+    }
+
+    #[staticmethod]
+    fn _of(kind: &str, number: f64) -> PyResult<Value> {
+        let plies = || u32::try_from(number as i64).map_err(value_error);
+        Ok(Value(match kind {
+            "win" => SearchValue::Win(plies()?),
+            "loss" => SearchValue::Loss(plies()?),
+            "draw" => SearchValue::Draw,
+            "points" => SearchValue::Points(number as i32),
+            "expected" => SearchValue::Expected(number),
+            _ => return Err(value_error(format!("unknown kind of value '{kind}'"))),
+        }))
+    }
 }
 
 /// A move and the search result behind it.
 #[pyclass(frozen, module = "claimeven")]
 pub(crate) struct Decision(SearchDecision);
+
+/// The value of a column and its kind of bound, as they are pickled.
+type PickledColumn = (Value, String);
+
+/// Seconds and nanoseconds.
+type PickledTime = (u64, u32);
 
 #[pymethods]
 impl Decision {
@@ -189,6 +224,61 @@ impl Decision {
         let (column, value, pv) = (self.column(), self.0.value, self.pv());
         format!("<Decision column={column} value='{value}' pv='{pv}' nodes={}>", self.nodes())
     }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let Decision(decision) = slf.get();
+        let SearchStats { nodes, leaves, cutoffs, table_hits, depth, simulations } = decision.stats;
+        let column = |known: ColumnValue| (Value(known.value), known.bound.name());
+        let columns: Vec<_> = decision.columns.iter().map(|known| known.map(column)).collect();
+        let arguments = (
+            slf.get().column(),
+            slf.get().value(),
+            columns,
+            decision.shares.clone(),
+            slf.get().pv(),
+            (nodes, leaves, cutoffs, table_hits, depth, simulations),
+            (decision.time.as_secs(), decision.time.subsec_nanos()),
+            decision.stopped,
+        );
+        Ok((slf.get_type().getattr("_of")?, arguments.into_pyobject(slf.py())?))
+    }
+
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "they are the fields of a decision")]
+    fn _of(
+        column: i64,
+        value: Value,
+        columns: Vec<Option<PickledColumn>>,
+        shares: Vec<f64>,
+        pv: &str,
+        stats: (u64, u64, u64, u64, u32, u64),
+        time: PickledTime,
+        stopped: bool,
+    ) -> PyResult<Decision> {
+        let known = |(value, name): PickledColumn| {
+            let bounds = [BoundKind::Exact, BoundKind::Upper, BoundKind::Lower];
+            let bound = bounds.into_iter().find(|bound| bound.name() == name);
+            let bound = bound.ok_or_else(|| value_error(format!("unknown bound '{name}'")))?;
+            Ok(ColumnValue { value: value.0, bound })
+        };
+        let (nodes, leaves, cutoffs, table_hits, depth, simulations) = stats;
+        let pv = pv.chars().map(|character| Column::try_from(character).map_err(value_error));
+        Ok(Decision(SearchDecision {
+            column: column_of(column)?,
+            value: value.0,
+            columns: columns
+                .into_iter()
+                .map(|column| column.map(known).transpose())
+                .collect::<PyResult<_>>()?,
+            shares,
+            pv: pv.collect::<PyResult<_>>()?,
+            stats: SearchStats { nodes, leaves, cutoffs, table_hits, depth, simulations },
+            time: Duration::new(time.0, time.1.min(999_999_999)),
+            stopped,
+        }))
+    }
 }
 
 /// A built-in player by its agent text, such as 'mcts:sims=1000', 'alphabeta:depth=8' or 'level:3'.
@@ -219,7 +309,6 @@ impl Agent {
             py,
             |cancel| -> Result<SearchDecision, PyErr> {
                 let limits = Limits::with_cancel(limits, cancel)?;
-                let mut player = self.player.lock().unwrap_or_else(PoisonError::into_inner);
                 let setup = position.setup();
                 if player.as_ref().is_none_or(|(own, _)| *own != setup) {
                     *player =
@@ -267,10 +356,10 @@ impl Agent {
         format!("Agent('{}')", self.spec)
     }
 
-    fn __getnewargs_ex__(&self, py: Python<'_>) -> PyResult<((String,), Py<PyAny>)> {
-        let arguments = pyo3::types::PyDict::new(py);
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
+        let arguments = PyDict::new(py);
         arguments.set_item("seed", self.seed)?;
-        Ok(((self.text(),), arguments.into_any().unbind()))
+        Ok(((self.text(),), arguments))
     }
 }
 

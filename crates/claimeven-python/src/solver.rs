@@ -13,7 +13,7 @@ use claimeven_solver::{
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyDict};
 
 use crate::boards::{Boards, array_of, in_parallel};
 use crate::position::position_of;
@@ -39,6 +39,8 @@ use crate::{numbers, value_error, work};
 pub(crate) struct Solver {
     options: Options,
     threads: Option<usize>,
+    /// The book as it was given.
+    book: Option<Py<PyAny>>,
     /// Solvers that are not in use. Each call takes one or creates one.
     idle: Mutex<Vec<PlainSolver>>,
 }
@@ -197,7 +199,8 @@ impl Solver {
         };
         let options = options.with_table_mb(table_mb).with_books(books);
         let options = options.with_threads(threads.unwrap_or(1));
-        Ok(Solver { options, threads, idle: Mutex::default() })
+        let book = book.map(|book| book.clone().unbind());
+        Ok(Solver { options, threads, book, idle: Mutex::default() })
     }
 
     /// The exact score of a position.
@@ -343,6 +346,14 @@ impl Solver {
     fn nodes(&self) -> u64 {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter().map(PlainSolver::nodes).sum()
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        let arguments = PyDict::new(py);
+        arguments.set_item("threads", self.threads)?;
+        arguments.set_item("table_mb", self.options.table_mb())?;
+        arguments.set_item("book", &self.book)?;
+        Ok(((), arguments))
     }
 
     fn __repr__(&self) -> String {
