@@ -1,7 +1,9 @@
 """Exact scores."""
 
+import contextlib
 import multiprocessing
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -194,6 +196,38 @@ def test_threads_may_share_players_and_networks() -> None:
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda _: [[agent(text) for text in texts], network.predict(texts)[0].tolist()], range(20))
         assert all(result == expected for result in results)
+
+
+SHARED = """
+import os, sys, threading, time
+from claimeven import Agent, Limits
+
+agent = Agent(sys.argv[1])
+threading.Thread(target=agent.decide, args=('',), daemon=True).start()
+time.sleep(0.2)
+limits = Limits(seconds=0.05)
+agent.decide('4455', limits)
+# The other thread does not exist in a forked process.
+child = os.fork()
+if child == 0:
+    agent.decide('4455', limits)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("text", ["timed:ms=3600000", "alphabeta:depth=42"])
+def test_threads_that_share_a_player_do_not_wait_for_each_other(text: str) -> None:
+    """Another thread searches with it for an hour."""
+    with subprocess.Popen([sys.executable, "-c", SHARED, text], stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=60)
+        finally:
+            # The forked process too.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert output.split() == [b"7"]
 
 
 def test_threads_may_share_a_solver() -> None:

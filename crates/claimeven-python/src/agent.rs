@@ -1,7 +1,7 @@
 //! Players: the built-in ones, and those that users write in Python.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::AgentSpec;
@@ -284,7 +284,8 @@ impl Decision {
 /// A built-in player by its agent text, such as 'mcts:sims=1000', 'alphabeta:depth=8' or 'level:3'.
 ///
 /// `claimeven.agents()` lists the players and their parameters. Calling an agent with a position
-/// returns the column, so it can be used like a function of your own.
+/// returns the column, so it can be used like a function of your own. One agent may be used by several
+/// threads at once.
 ///
 /// >>> from claimeven import Agent
 /// >>> decision = Agent('alphabeta:depth=6').decide('4455')
@@ -294,8 +295,9 @@ impl Decision {
 pub(crate) struct Agent {
     spec: AgentSpec,
     seed: u64,
-    /// The player for the setup of the previous position, with its table or tree.
-    player: Mutex<Option<(GameSetup, Box<dyn SearchAgent>)>>,
+    /// The players that are not in use, for the setup of the previous position, each with its table or
+    /// tree. Each call takes one or builds one, so that threads do not wait for each other.
+    idle: Mutex<Vec<(GameSetup, Box<dyn SearchAgent>)>>,
 }
 
 impl Agent {
@@ -310,15 +312,27 @@ impl Agent {
             |cancel| -> Result<SearchDecision, PyErr> {
                 let limits = Limits::with_cancel(limits, cancel)?;
                 let setup = position.setup();
-                if player.as_ref().is_none_or(|(own, _)| *own != setup) {
-                    *player =
-                        Some((setup, self.spec.build(setup, self.seed).map_err(value_error)?));
-                }
-                let (_, player) = player.as_mut().expect("it has just been built");
-                player.decide(position, &limits).map_err(value_error)
+                let mut player = match self.take(setup) {
+                    Some(player) => player,
+                    None => self.spec.build(setup, self.seed).map_err(value_error)?,
+                };
+                let decision = player.decide(position, &limits);
+                self.idle().push((setup, player));
+                decision.map_err(value_error)
             },
             |_| Ok(()),
         )?
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(GameSetup, Box<dyn SearchAgent>)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An idle player for a setup. Those for other setups are dropped.
+    fn take(&self, setup: GameSetup) -> Option<Box<dyn SearchAgent>> {
+        let mut idle = self.idle();
+        idle.retain(|(own, _)| *own == setup);
+        idle.pop().map(|(_, player)| player)
     }
 }
 
@@ -328,7 +342,7 @@ impl Agent {
     #[pyo3(signature = (text, *, seed=1))]
     fn new(text: &str, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<Agent> {
         let spec = text.parse().map_err(value_error)?;
-        Ok(Agent { spec, seed, player: Mutex::new(None) })
+        Ok(Agent { spec, seed, idle: Mutex::default() })
     }
 
     /// The agent text, with its parameters in order.
