@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -171,6 +173,99 @@ def test_a_vector_environment_matches_gymnasiums_own() -> None:
     for _ in range(100):
         *_, infos = statistics.step(ours.unwrapped.random_actions())
     assert statistics.episode_count > 3
+
+
+def test_infos_have_the_form_of_gymnasiums_own() -> None:
+    """Where games have ended and the next ones have begun in the same step."""
+    kwargs = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    theirs = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="sync", vector_kwargs=kwargs)
+    ours = ConnectFourVectorEnv(3, opponent="random", autoreset_mode=AutoresetMode.SAME_STEP)
+
+    def form(infos: dict[str, Any]) -> dict[str, Any]:
+        return {key: form(value) if isinstance(value, dict) else value.shape for key, value in infos.items()}
+
+    def infos_at_an_end(env: Any) -> dict[str, Any]:
+        env.reset(seed=1)
+        infos: dict[str, Any] = {}
+        for _ in range(20):
+            if "final_obs" in infos:
+                break
+            # Sooner or later the column is full.
+            *_, infos = env.step(np.zeros(3, np.int64))
+        return infos
+
+    own, their = infos_at_an_end(ours), infos_at_an_end(theirs)
+    # Ours is an array of numbers instead of one of observations.
+    assert form({**own, "final_obs": np.zeros(3)}) == form(their)
+    for infos in (own, their):
+        ended = infos["_final_info"]
+        assert ended.any() and (ended == infos["_final_obs"]).all()
+        assert (infos["final_info"]["_action_mask"] == ended).all()
+        assert not infos["final_info"]["action_mask"].any()
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_caller_may_change_infos(copy: bool) -> None:
+    env = ConnectFourVectorEnv(4, copy=copy)
+    _, infos = env.reset(seed=1)
+    infos["_action_mask"][:] = False
+    *_, infos = env.step(env.random_actions())
+    assert infos["_action_mask"].all()
+    env.reset()
+    assert env.step(env.random_actions())[4]["_action_mask"].all()
+
+
+def test_a_reset_mask_may_be_a_list() -> None:
+    env = ConnectFourVectorEnv(4)
+    env.reset(seed=1)
+    env.step(env.random_actions())
+    env.reset(options={"reset_mask": [True, False, False, True]})
+    assert env.games.plies().tolist() == [0, 1, 1, 0]
+    env.reset(options={"reset_mask": np.array([0, 1, 1, 1, 0, 1, 1, 1], bool)[1::2]})
+    assert env.games.plies().tolist() == [0, 0, 0, 0]
+    for mask in ([1, 0, 0, 1], [True], "abcd", [[True]] * 4, [True, None, False, True]):
+        with pytest.raises(ValueError, match="reset_mask"):
+            env.reset(options={"reset_mask": mask})
+
+
+def test_a_step_that_fails_changes_nothing() -> None:
+    env = ConnectFourVectorEnv(4, autoreset_mode="Disabled", copy=False)
+    env.reset(seed=1)
+    # An illegal move ends the last game.
+    observations, *_ = env.step(np.array([0, 1, 2, 7]))
+    before = [observations.copy(), env.boards()]
+    with pytest.raises(ValueError, match="game 3 is over"):
+        env.step(np.array([0, 1, 2, 3]))
+    assert all((old == new).all() for old, new in zip(before, [observations, env.boards()], strict=True))
+
+
+ENGINE = """
+import sys
+
+moves = 0
+for line in sys.stdin:
+    if line.startswith("go"):
+        moves += 1
+        print("bestmove", 4 if moves == 1 else 9, flush=True)
+    elif line.strip() in ("ugi", "isready"):
+        print({"ugi": "ugiok", "isready": "readyok"}[line.strip()], flush=True)
+"""
+
+
+def test_an_opponent_that_fails_changes_nothing(tmp_path: Path) -> None:
+    """A program that plays its first move and an illegal one for its second."""
+    program = tmp_path / "engine.py"
+    program.write_text(ENGINE)
+    opponent = f'ugi:cmd="{sys.executable} {program}"'
+    env = ConnectFourVectorEnv(3, opponent=opponent, first="agent", copy=False)
+    env.reset(seed=1)
+    observations, *_ = env.step(np.array([1, 1, 1]))
+    assert env.games.plies().tolist() == [2, 2, 2]
+    before = [observations.copy(), env.boards()]
+    # The first game ends with an illegal move and needs no reply.
+    with pytest.raises(ValueError, match="game 1: "):
+        env.step(np.array([7, 1, 1]))
+    assert all((old == new).all() for old, new in zip(before, [observations, env.boards()], strict=True))
 
 
 def test_seeds_repeat_games_and_arrays_are_written_in_place() -> None:

@@ -113,7 +113,9 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
     move, and the reward is that of the side that has just moved. With an opponent, it is like ``ConnectFourEnv``.
 
     With ``copy=False`` the arrays that ``step`` returns are the same every time and are written in place. All autoreset
-    modes of Gymnasium are supported; with SAME_STEP, ``infos['final_obs']`` has the last observations of games that ended.
+    modes of Gymnasium are supported; with SAME_STEP, ``infos['final_obs']`` and ``infos['final_info']`` have the last
+    observations and infos of games that ended, in arrays with a place for every game. ``reset(options={'reset_mask': mask})``
+    restarts the games where the mask is true.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -147,6 +149,8 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._terminated = np.zeros(num_envs, np.bool_)
         self._truncated = np.zeros(num_envs, np.bool_)
         self._all = np.ones(num_envs, np.bool_)
+        self._no_moves = np.zeros((num_envs, cols), np.int8)
+        self._no_moves.flags.writeable = False
         is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last = np.zeros_like(self._observations) if is_same_step else None
 
@@ -165,10 +169,12 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         if seed is not None:
             self.games.seed(_seed(self.np_random))
         mask = None if options is None else options.get("reset_mask")
-        if mask is not None and (mask.shape != (self.num_envs,) or mask.dtype != np.bool_):
-            raise ValueError(f"reset_mask: expected bool of shape ({self.num_envs},)")
+        if mask is not None:
+            given, mask = mask, np.ascontiguousarray(mask)
+            if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+                raise ValueError(f"reset_mask {given!r}: expected {self.num_envs} values of type bool")
         self.games.reset(mask, self._observations, self._masks)
-        self._terminated[self._all if mask is None else mask] = False
+        self._terminated[... if mask is None else mask] = False
         return self._result(self._observations), self._infos()
 
     def step(
@@ -179,9 +185,15 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             actions, self._observations, self._masks, self._rewards, self._terminated, self._last
         )
         infos = self._infos()
-        if self._last is not None and self._terminated.any():
+        if self._last is not None and np.count_nonzero(self._terminated):
+            # As in Gymnasium's own vectors. No column is legal in a game that has ended.
             infos["final_obs"] = self._result(self._last)
-            infos["_final_obs"] = self._terminated.copy()
+            infos["final_info"] = {
+                "action_mask": self._result(self._no_moves),
+                "_action_mask": self._result(self._terminated),
+            }
+            infos["_final_obs"] = self._result(self._terminated)
+            infos["_final_info"] = self._result(self._terminated)
         return (
             self._result(self._observations),
             self._result(self._rewards),
@@ -202,4 +214,7 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         return array.copy() if self.copy else array
 
     def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self._result(self._masks), "_action_mask": self._all}
+        return {
+            "action_mask": self._result(self._masks),
+            "_action_mask": self._all.copy(),
+        }
