@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from claimeven import _native, positions
 from claimeven._native import Agent, Decision, Game, Position, Setup
 from claimeven._progress import Progress, callback
-from claimeven._solver import Solver
+from claimeven._solver import Solver, repeatable
 
 if TYPE_CHECKING:
     from claimeven._solver import Boards
@@ -270,7 +270,7 @@ def evaluate(
     if isinstance(boards, (int, Integral)):
         chosen: Any = positions.random(boards, plies, seed, setup)
     else:
-        chosen = boards
+        chosen = repeatable(boards)
     solver = Solver(threads=threads)
     scores = solver.score_batch(chosen, setup, progress=progress)
     found: dict[str, Any] = json.loads(

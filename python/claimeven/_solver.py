@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     Boards = NDArray[np.uint8] | NDArray[np.int8] | Iterable[str | Position]
 
 
+def repeatable(boards: Boards) -> Boards:
+    """Boards that can be read several times, unlike those of an iterator."""
+    return boards if hasattr(boards, "__len__") else list(boards)
+
+
 @dataclass(frozen=True)
 class Analysis:
     """The analysis of a position by exact scores."""

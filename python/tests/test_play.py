@@ -174,6 +174,7 @@ def test_strength_is_measured() -> None:
     assert weak.errors > 10 and weak.positions == 100
     given = claimeven.evaluate("random", ["4455", "44"])
     assert given.positions == 2
+    assert claimeven.evaluate("random", iter(["4455", Position("44")])).positions == 2
 
 
 def test_a_review_finds_the_blunder() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,6 +188,31 @@ def test_the_uci_data_set_is_rebuilt(tmp_path: os.PathLike[str]) -> None:
     assert table["score"].to_numpy().tolist() == data.scores.tolist()
     with pytest.raises(ValueError, match="unknown format"):
         data.save(path + ".txt")
+
+
+def test_texts_positions_and_iterators_are_labelled_like_boards(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    texts = ["4455", "44", "121212", ""]
+    boards = positions.to_array(texts)
+    expected = datasets.label(boards)
+    wide = Setup(6, 5, 3)
+    for given in (texts, map(Position, texts), (text for text in texts), boards.astype(np.int8), tuple(texts)):
+        data = datasets.label(given)
+        assert data.boards.dtype == np.uint8 and (data.boards == boards).all() and len(data) == 4
+        assert data.scores.tolist() == expected.scores.tolist() and data.counts() == expected.counts()
+        for suffix in (".npz", ".parquet", ".data", ".csv"):
+            data.save(tmp_path / f"data{suffix}")
+        assert (tmp_path / "data.csv").read_text().count("\n") == 4
+        assert (datasets.Dataset.load(tmp_path / "data.npz").boards == boards).all()
+    # The connect length is that of the positions.
+    small = datasets.label(Position(text, wide) for text in ("11", "112"))
+    assert small.boards.shape == (2, 5, 6)
+    assert small.scores.tolist() == [Solver().score(Position(text, wide)) for text in ("11", "112")]
+    assert datasets.label(["11"], wide).boards.shape == (1, 5, 6)
+    with pytest.raises(ValueError, match="board 1"):
+        datasets.label(iter(["4", "48"]))
+    with pytest.raises(ValueError, match="not a single text"):
+        datasets.label("4455")
 
 
 def test_threads_may_share_players_and_networks() -> None:
