@@ -71,6 +71,15 @@ class Solver(_native.Solver):
             pv=self.principal_variation(position),
         )
 
+    def best_line(self, position: Position | str) -> str:
+        """Best play from a position to the end of the game, as moves: another name of ``principal_variation``.
+
+        >>> from claimeven import Solver
+        >>> Solver().best_line('4455')
+        '342'
+        """
+        return self.principal_variation(position)
+
     def score_batch(
         self, boards: Boards, setup: Setup | None = None, *, progress: Progress = None
     ) -> NDArray[np.int8]:

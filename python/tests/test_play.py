@@ -127,6 +127,68 @@ def test_own_agents_play_matches() -> None:
     assert [game.moves for game in same.games] == [game.moves for game in result.games]
 
 
+@pytest.mark.parametrize("openings", ["none", "random:5", None])
+def test_own_agents_know_the_moves_of_their_games(openings: str | None) -> None:
+    seen: set[str] = set()
+
+    def own(position: Position) -> int:
+        assert position.moves is not None and Position(position.moves) == position
+        seen.add(position.moves)
+        if position.ply % 5 == 0:
+            tree = claimeven.search_tree(position, "minimax:depth=2", max_nodes=3)
+            assert tree.column in position.legal_moves
+        return centre(position)
+
+    result = claimeven.match(own, "random", games=20, openings=openings)
+    table = claimeven.tournament([own, "level:1", centre], games=10, openings=openings)
+    assert len(seen) > 100
+    # Some of the random openings lead to the same position.
+    if openings != "random:5":
+        assert all(any(game.moves.startswith(moves) for game in result.games + table.games) for moves in seen)
+
+
+def test_positions_without_a_history_have_no_moves() -> None:
+    def own(position: Position) -> int:
+        assert position.moves is None
+        return centre(position)
+
+    assert claimeven.evaluate(own, 20, plies=(8, 20)).positions == 20
+
+
+def test_own_agents_may_take_limits() -> None:
+    taken: list[tuple[str, object]] = []
+
+    def second(position: Position, limits: Limits) -> int:
+        taken.append(("second", limits))
+        return centre(position)
+
+    def positional(position: Position, limits: Limits, /) -> int:
+        taken.append(("positional", limits))
+        return centre(position)
+
+    def keyword(position: Position, *, limits: Limits | None = None) -> int:
+        taken.append(("keyword", limits))
+        return centre(position)
+
+    def other(position: Position, depth: int = 3, **limits: object) -> int:
+        taken.append(("other", depth if not limits else limits))
+        return centre(position)
+
+    class Delegate:
+        """Passes the limits on."""
+
+        def decide(self, position: Position, limits: Limits) -> claimeven.Decision:
+            taken.append(("Delegate", limits))
+            return Agent("mcts:sims=20").decide(position, limits)
+
+    for player in (second, positional, keyword, other, Delegate, Agent("mcts:sims=20").decide):
+        assert claimeven.match(player, "random", games=2).results.games == 2
+        assert claimeven.evaluate(player, ["44"]).positions == 1
+    assert {name for name, _ in taken} == {"second", "positional", "keyword", "other", "Delegate"}
+    for name, limits in taken:
+        assert limits == 3 if name == "other" else isinstance(limits, Limits), name
+
+
 def test_errors_of_own_agents_are_raised_or_forfeit_the_game() -> None:
     def broken(position: Position) -> int:
         raise ZeroDivisionError("oops")

@@ -45,7 +45,7 @@ def test_scores_match_a_naive_search() -> None:
                 assert columns[column - 1] is np.ma.masked
         assert solver.scores(position) == columns.tolist()
         line = position.play(solver.principal_variation(position))
-        assert line.is_over
+        assert line.is_over and solver.best_line(position) == solver.principal_variation(position)
         low, high = solver.bounds(position, nodes=0)
         assert low <= own <= high
 

@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
+use crate::history::{History, KnownOpenings};
 use crate::position::{Position, column_of, is_int, position_of};
 use crate::solver::duration;
 use crate::{numbers, value_error, work};
@@ -75,6 +76,11 @@ impl Limits {
 }
 
 impl Limits {
+    fn of_search(limits: &SearchLimits) -> Limits {
+        let SearchLimits { depth, nodes, simulations, time, .. } = *limits;
+        Limits { depth, nodes, simulations, seconds: time.map(|time| time.as_secs_f64()) }
+    }
+
     fn with_cancel(limits: Option<&Limits>, cancel: &Arc<AtomicBool>) -> PyResult<SearchLimits> {
         let none = Limits { depth: None, nodes: None, simulations: None, seconds: None };
         let Limits { depth, nodes, simulations, seconds } = limits.copied().unwrap_or(none);
@@ -382,11 +388,12 @@ pub(crate) type FirstError = Arc<Mutex<Option<PyErr>>>;
 
 /// A player of a match: an agent text, an `Agent`, or a player written in Python.
 ///
-/// A function is called with the position. A class is instantiated for every game, and the
-/// instance's `decide`, or the instance itself, is called.
+/// A function is called with the position, and with the limits if it has a parameter of that name. A
+/// class is instantiated for every game, and the instance's `decide`, or the instance itself, is called.
 pub(crate) fn player_of(
     value: &Bound<'_, PyAny>,
     errors: &FirstError,
+    openings: &Arc<KnownOpenings>,
     forfeit: bool,
 ) -> PyResult<AgentSpec> {
     if let Ok(text) = value.cast::<PyString>() {
@@ -403,19 +410,22 @@ pub(crate) fn player_of(
             value.get_type()
         )));
     }
-    let (value, errors) = (value.clone().unbind(), Arc::clone(errors));
+    let (errors, openings) = (Arc::clone(errors), Arc::clone(openings));
+    let value = value.clone().unbind();
     let build = move |_: GameSetup, _: u64| {
-        let player = Python::attach(|py| -> PyResult<Py<PyAny>> {
+        let player = Python::attach(|py| -> PyResult<(Py<PyAny>, LimitsParameter)> {
             let object = if is_class { value.call0(py)? } else { value.clone_ref(py) };
             let object = object.bind(py);
             let decide =
                 if object.hasattr("decide")? { object.getattr("decide")? } else { object.clone() };
-            Ok(decide.unbind())
+            let limits = LimitsParameter::of(&decide)?;
+            Ok((decide.unbind(), limits))
         });
         match player {
-            Ok(decide) => {
-                let errors = Arc::clone(&errors);
-                Ok(Box::new(PythonAgent { decide, errors, forfeit }) as Box<dyn SearchAgent>)
+            Ok((decide, limits)) => {
+                let (errors, history) = (Arc::clone(&errors), History::new(Arc::clone(&openings)));
+                let agent = PythonAgent { decide, limits, history, errors, forfeit };
+                Ok(Box::new(agent) as Box<dyn SearchAgent>)
             }
             Err(error) => Err(failed(&errors, error, false)),
         }
@@ -438,9 +448,63 @@ fn player_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// A player written in Python.
 struct PythonAgent {
     decide: Py<PyAny>,
+    limits: LimitsParameter,
+    history: History,
     errors: FirstError,
     /// Whether an exception or an illegal move loses the game instead of ending the match.
     forfeit: bool,
+}
+
+/// How a player takes the limits of its search.
+#[derive(Clone, Copy)]
+enum LimitsParameter {
+    None,
+    Second,
+    Keyword,
+}
+
+impl LimitsParameter {
+    /// Looks for a parameter named `limits`. A second parameter of another name is the player's own.
+    fn of(decide: &Bound<'_, PyAny>) -> PyResult<LimitsParameter> {
+        let inspect = decide.py().import("inspect")?;
+        // Functions of native modules may have no signature.
+        let Ok(signature) = inspect.call_method1("signature", (decide,)) else {
+            return Ok(LimitsParameter::None);
+        };
+        let parameter = signature.getattr("parameters")?.call_method1("get", ("limits",))?;
+        if parameter.is_none() {
+            return Ok(LimitsParameter::None);
+        }
+        let kind: String = parameter.getattr("kind")?.getattr("name")?.extract()?;
+        Ok(match kind.as_str() {
+            "POSITIONAL_ONLY" => LimitsParameter::Second,
+            "POSITIONAL_OR_KEYWORD" | "KEYWORD_ONLY" => LimitsParameter::Keyword,
+            _ => LimitsParameter::None,
+        })
+    }
+}
+
+impl PythonAgent {
+    fn call<'py>(
+        &mut self,
+        py: Python<'py>,
+        position: &PlainPosition,
+        limits: &SearchLimits,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let history = self.history.follow(position);
+        let given = history.map_or_else(|| Position::of_discs(*position), Position::of_game);
+        let limits = Limits::of_search(limits);
+        let decide = self.decide.bind(py);
+        match self.limits {
+            LimitsParameter::None => decide.call1((given,)),
+            LimitsParameter::Second => decide.call1((given, limits)),
+            LimitsParameter::Keyword => {
+                let arguments = PyDict::new(py);
+                arguments.set_item("limits", Bound::new(py, limits)?)?;
+                decide.call((given,), Some(&arguments))
+            }
+        }
+    }
 }
 
 impl SearchAgent for PythonAgent {
@@ -451,7 +515,7 @@ impl SearchAgent for PythonAgent {
     ) -> Result<SearchDecision, AgentError> {
         let start = Instant::now();
         let column = Python::attach(|py| -> PyResult<Column> {
-            let chosen = self.decide.bind(py).call1((Position::of_discs(*position),))?;
+            let chosen = self.call(py, position, limits)?;
             let chosen = if let Ok(decision) = chosen.cast::<Decision>() {
                 return Ok(decision.get().0.column);
             } else if is_int(&chosen) || chosen.hasattr("__index__")? {
@@ -470,10 +534,13 @@ impl SearchAgent for PythonAgent {
             Ok(column)
         });
         match column {
-            Ok(column) => Ok(SearchDecision {
-                time: start.elapsed(),
-                ..SearchDecision::new(position, column)
-            }),
+            Ok(column) => {
+                self.history.play(column);
+                Ok(SearchDecision {
+                    time: start.elapsed(),
+                    ..SearchDecision::new(position, column)
+                })
+            }
             Err(error) => {
                 let failure = failed(&self.errors, error, self.forfeit);
                 if let Some(cancel) = limits.cancel.as_ref().filter(|_| !self.forfeit) {

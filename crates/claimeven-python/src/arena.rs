@@ -71,7 +71,9 @@ pub(crate) fn play_match(
 ) -> PyResult<(String, Vec<Game>)> {
     let errors = FirstError::default();
     let setup = or_standard(setup);
-    let players = [player_of(first, &errors, forfeit)?, player_of(second, &errors, forfeit)?];
+    let known = Arc::default();
+    let read = |value| player_of(value, &errors, &known, forfeit);
+    let players = [read(first)?, read(second)?];
     let pairs = games.div_ceil(2);
     if pairs == 0 {
         return Err(value_error("a match needs at least 1 game, not 0"));
@@ -89,6 +91,7 @@ pub(crate) fn play_match(
         py,
         |cancel| -> Result<(MatchStatus, Vec<GameRecord>), String> {
             let openings = openings(openings_text, setup, pairs as usize, seed, cancel)?;
+            known.set(setup, &openings);
             let mut records = Vec::new();
             let status = Match::new(setup, players.each_ref(), &openings)
                 .with_pairs(pairs)
@@ -147,22 +150,23 @@ pub(crate) fn play_tournament(
 ) -> PyResult<(String, Vec<Game>)> {
     let errors = FirstError::default();
     let setup = or_standard(setup);
+    let known = Arc::default();
     let players = players
         .iter()
-        .map(|player| player_of(player, &errors, forfeit))
+        .map(|player| player_of(player, &errors, &known, forfeit))
         .collect::<PyResult<Vec<_>>>()?;
-    let mut plan = Plan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
-    if let Some(text) = openings_text {
-        plan = plan.with_openings(text.parse().map_err(value_error)?);
-    }
+    let plan = Plan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
+    let total = plan.games();
     let played = AtomicU64::new(0);
-    let (plan, failed) = (&plan, Arc::clone(&errors));
+    let failed = Arc::clone(&errors);
     let result = work::run(
         py,
         |cancel| -> Result<_, String> {
-            let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
-            let tournament =
-                Tournament::new_within(plan, &limits).map_err(|error| error.to_string())?;
+            let pairs = games.div_ceil(2) as usize;
+            let openings = openings(openings_text, setup, pairs, seed, cancel)?;
+            known.set(setup, &openings);
+            let plan = plan.with_openings(Openings::Given(openings));
+            let tournament = Tournament::new(&plan).map_err(|error| error.to_string())?;
             let mut records = Vec::new();
             let take = |record, results: &claimeven_arena::TournamentResults| {
                 records.push(record);
@@ -172,13 +176,13 @@ pub(crate) fn play_tournament(
             let threads = work::threads(threads);
             let results = tournament.resume([], threads, cancel, |_, _, _| {}, take);
             let results = results.map_err(|error| error.to_string())?;
-            Ok((results.report(plan), records))
+            Ok((results.report(&plan), records))
         },
-        |py| report(py, progress.as_ref(), played.load(Ordering::Relaxed), plan.games()),
+        |py| report(py, progress.as_ref(), played.load(Ordering::Relaxed), total),
     );
     raise_first(&errors)?;
     let (results, records) = result?.map_err(value_error)?;
-    report(py, progress.as_ref(), results.games, plan.games())?;
+    report(py, progress.as_ref(), results.games, total)?;
     let records = records.into_iter().map(Game::of_record).collect::<PyResult<_>>()?;
     Ok((serde_json::to_string(&results).map_err(value_error)?, records))
 }
@@ -198,7 +202,7 @@ pub(crate) fn evaluate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let errors = FirstError::default();
-    let agent = player_of(agent, &errors, false)?;
+    let agent = player_of(agent, &errors, &Arc::default(), false)?;
     let boards = Boards::of(boards, setup)?;
     let count = boards.positions.len();
     let set = TestSet::new(agent.to_string(), boards.positions.into_iter().zip(scores));

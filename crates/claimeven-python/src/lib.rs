@@ -25,6 +25,7 @@ mod boards;
 mod fast;
 mod game;
 mod game_batch;
+mod history;
 mod network;
 mod numbers;
 mod opponents;
