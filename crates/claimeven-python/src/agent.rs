@@ -514,7 +514,7 @@ impl SearchAgent for PythonAgent {
         limits: &SearchLimits,
     ) -> Result<SearchDecision, AgentError> {
         let start = Instant::now();
-        let column = Python::attach(|py| -> PyResult<Column> {
+        let choose = |py: Python<'_>| -> PyResult<Column> {
             let chosen = self.call(py, position, limits)?;
             let chosen = if let Ok(decision) = chosen.cast::<Decision>() {
                 return Ok(decision.get().0.column);
@@ -532,7 +532,8 @@ impl SearchAgent for PythonAgent {
                 value_error(format!("illegal move {chosen}: {error}\n{position}"))
             })?;
             Ok(column)
-        });
+        };
+        let column = work::within(limits.cancel.as_ref(), || Python::attach(choose));
         match column {
             Ok(column) => {
                 self.history.play(column);
@@ -542,6 +543,11 @@ impl SearchAgent for PythonAgent {
                 })
             }
             Err(error) => {
+                // Of a match that has been cancelled, the reason is raised.
+                let is_cancelled = |cancel: &Arc<AtomicBool>| cancel.load(Ordering::Relaxed);
+                if limits.cancel.as_ref().is_some_and(is_cancelled) {
+                    return Err(AgentError::Failed { reason: error.to_string() });
+                }
                 let failure = failed(&self.errors, error, self.forfeit);
                 if let Some(cancel) = limits.cancel.as_ref().filter(|_| !self.forfeit) {
                     cancel.store(true, Ordering::Relaxed);
