@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 from claimeven import _native, positions
-from claimeven._native import Agent, Decision, Game, Position, Setup
+from claimeven._native import Agent, Decision, Game, Limits, Position, Setup
 from claimeven._progress import Progress, callback
-from claimeven._solver import Solver
+from claimeven._solver import Solver, repeatable
 
 if TYPE_CHECKING:
     from claimeven._solver import Boards
@@ -24,8 +25,32 @@ class Decider(Protocol):
         ...
 
 
-Player = str | Agent | Callable[[Position], int | Decision] | Decider | type[Decider]
-"""An agent text, an Agent, a function of a position, or an object or class with ``decide(position)``."""
+class LimitedDecider(Protocol):
+    """An object that plays, written by you, and is told the limits of its search."""
+
+    def decide(self, position: Position, limits: Limits) -> int | Decision:
+        """Chooses a column, from 1."""
+        ...
+
+
+class LimitedFunction(Protocol):
+    """A function that plays and is told the limits of its search."""
+
+    def __call__(self, position: Position, limits: Limits) -> int | Decision: ...
+
+
+Player = (
+    str
+    | Agent
+    | Callable[[Position], int | Decision]
+    | LimitedFunction
+    | Decider
+    | LimitedDecider
+    | type[Decider]
+    | type[LimitedDecider]
+)
+"""An agent text, an Agent, a function of a position, or an object or class with ``decide(position)``. Functions and
+``decide`` may have a parameter ``limits``."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +148,10 @@ def match(
     """Plays pairs of games: from each opening, each player moves first once.
 
     A player is an agent text, an ``Agent``, a function that takes a position and returns a column from 1, or a class with
-    ``decide(position)``, which is instantiated for every game. ``openings`` is 'none', 'random:PLIES' or
-    'balanced:PLIES' (drawn under perfect play; the default where boards can be solved). ``sprt=(elo0, elo1)`` ends the
-    match when a sequential test is decided. An exception or an illegal move of a player is raised here, or loses the
-    game with ``forfeit=True``.
+    ``decide(position)``, which is instantiated for every game. A player of your own may have a second parameter
+    ``limits``; ``position.moves`` are those of the game. ``openings`` is 'none', 'random:PLIES' or 'balanced:PLIES' (drawn
+    under perfect play; the default where boards can be solved). ``sprt=(elo0, elo1)`` ends the match when a sequential
+    test is decided. An exception or an illegal move of a player is raised here, or loses the game with ``forfeit=True``.
 
     >>> import claimeven
     >>> def centre(position):
@@ -266,10 +291,10 @@ def evaluate(
     >>> claimeven.evaluate('perfect', 50, plies=(12, 30)).errors
     0
     """
-    if isinstance(boards, int):
+    if isinstance(boards, (int, Integral)):
         chosen: Any = positions.random(boards, plies, seed, setup)
     else:
-        chosen = boards
+        chosen = repeatable(boards)
     solver = Solver(threads=threads)
     scores = solver.score_batch(chosen, setup, progress=progress)
     found: dict[str, Any] = json.loads(

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     Boards = NDArray[np.uint8] | NDArray[np.int8] | Iterable[str | Position]
 
 
+def repeatable(boards: Boards) -> Boards:
+    """Boards that can be read several times, unlike those of an iterator."""
+    return boards if hasattr(boards, "__len__") else list(boards)
+
+
 @dataclass(frozen=True)
 class Analysis:
     """The analysis of a position by exact scores."""
@@ -65,6 +70,15 @@ class Solver(_native.Solver):
             ),
             pv=self.principal_variation(position),
         )
+
+    def best_line(self, position: Position | str) -> str:
+        """Best play from a position to the end of the game, as moves: another name of ``principal_variation``.
+
+        >>> from claimeven import Solver
+        >>> Solver().best_line('4455')
+        '342'
+        """
+        return self.principal_variation(position)
 
     def score_batch(
         self, boards: Boards, setup: Setup | None = None, *, progress: Progress = None

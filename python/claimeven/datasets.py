@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from claimeven import positions
 from claimeven._progress import Progress
-from claimeven._solver import Solver
+from claimeven._solver import Solver, repeatable
 
 if TYPE_CHECKING:
     import os
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from claimeven._native import Setup
+    from claimeven._solver import Boards
 
 
 @dataclass(frozen=True)
@@ -103,21 +104,30 @@ class Dataset:
 
 
 def label(
-    boards: NDArray[np.uint8],
+    boards: Boards,
     setup: Setup | None = None,
     *,
     solver: Solver | None = None,
     progress: Progress = None,
 ) -> Dataset:
-    """Labels boards with their exact scores, on all cores.
+    """Labels boards with their exact scores, on all cores. ``boards`` may also be positions and move texts.
 
     >>> from claimeven import datasets, positions
     >>> data = datasets.label(positions.random(100, plies=20, seed=3))
     >>> sum(data.counts().values())
     100
+    >>> datasets.label(['4455', '44']).scores.tolist()
+    [18, 1]
     """
+    import numpy as np
+
     solver = solver or Solver()
-    return Dataset(boards, solver.score_batch(boards, setup, progress=progress))
+    if isinstance(boards, np.ndarray):
+        return Dataset(boards.astype(np.uint8, copy=False), solver.score_batch(boards, setup, progress=progress))
+    given = repeatable(boards)
+    # The scores first: the setup may be that of the positions, which an array does not have.
+    scores = solver.score_batch(given, setup, progress=progress)
+    return Dataset(positions.to_array(given, setup), scores)
 
 
 def uci(*, progress: Progress = None) -> Dataset:

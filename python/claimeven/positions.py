@@ -29,7 +29,7 @@ def random(
     >>> boards.shape, boards.dtype.name, int((boards[0] > 0).sum())
     ((1000, 6, 7), 'uint8', 12)
     """
-    low, high = (plies, plies) if isinstance(plies, int) else plies
+    low, high = plies if isinstance(plies, (tuple, list)) else (plies, plies)
     setup = setup or _native.Setup()
     if n < 0 or low < 0 or high < low:
         raise ValueError(f"{n} boards of {low} to {high} plies: expected numbers of at least 0, the lower first")

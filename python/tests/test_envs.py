@@ -1,6 +1,12 @@
 """Environments, and the official checks of their interfaces."""
 
+import os
+import signal
+import sys
+import threading
+import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,6 +175,99 @@ def test_a_vector_environment_matches_gymnasiums_own() -> None:
     assert statistics.episode_count > 3
 
 
+def test_infos_have_the_form_of_gymnasiums_own() -> None:
+    """Where games have ended and the next ones have begun in the same step."""
+    kwargs = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    theirs = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="sync", vector_kwargs=kwargs)
+    ours = ConnectFourVectorEnv(3, opponent="random", autoreset_mode=AutoresetMode.SAME_STEP)
+
+    def form(infos: dict[str, Any]) -> dict[str, Any]:
+        return {key: form(value) if isinstance(value, dict) else value.shape for key, value in infos.items()}
+
+    def infos_at_an_end(env: Any) -> dict[str, Any]:
+        env.reset(seed=1)
+        infos: dict[str, Any] = {}
+        for _ in range(20):
+            if "final_obs" in infos:
+                break
+            # Sooner or later the column is full.
+            *_, infos = env.step(np.zeros(3, np.int64))
+        return infos
+
+    own, their = infos_at_an_end(ours), infos_at_an_end(theirs)
+    # Ours is an array of numbers instead of one of observations.
+    assert form({**own, "final_obs": np.zeros(3)}) == form(their)
+    for infos in (own, their):
+        ended = infos["_final_info"]
+        assert ended.any() and (ended == infos["_final_obs"]).all()
+        assert (infos["final_info"]["_action_mask"] == ended).all()
+        assert not infos["final_info"]["action_mask"].any()
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_caller_may_change_infos(copy: bool) -> None:
+    env = ConnectFourVectorEnv(4, copy=copy)
+    _, infos = env.reset(seed=1)
+    infos["_action_mask"][:] = False
+    *_, infos = env.step(env.random_actions())
+    assert infos["_action_mask"].all()
+    env.reset()
+    assert env.step(env.random_actions())[4]["_action_mask"].all()
+
+
+def test_a_reset_mask_may_be_a_list() -> None:
+    env = ConnectFourVectorEnv(4)
+    env.reset(seed=1)
+    env.step(env.random_actions())
+    env.reset(options={"reset_mask": [True, False, False, True]})
+    assert env.games.plies().tolist() == [0, 1, 1, 0]
+    env.reset(options={"reset_mask": np.array([0, 1, 1, 1, 0, 1, 1, 1], bool)[1::2]})
+    assert env.games.plies().tolist() == [0, 0, 0, 0]
+    for mask in ([1, 0, 0, 1], [True], "abcd", [[True]] * 4, [True, None, False, True]):
+        with pytest.raises(ValueError, match="reset_mask"):
+            env.reset(options={"reset_mask": mask})
+
+
+def test_a_step_that_fails_changes_nothing() -> None:
+    env = ConnectFourVectorEnv(4, autoreset_mode="Disabled", copy=False)
+    env.reset(seed=1)
+    # An illegal move ends the last game.
+    observations, *_ = env.step(np.array([0, 1, 2, 7]))
+    before = [observations.copy(), env.boards()]
+    with pytest.raises(ValueError, match="game 3 is over"):
+        env.step(np.array([0, 1, 2, 3]))
+    assert all((old == new).all() for old, new in zip(before, [observations, env.boards()], strict=True))
+
+
+ENGINE = """
+import sys
+
+moves = 0
+for line in sys.stdin:
+    if line.startswith("go"):
+        moves += 1
+        print("bestmove", 4 if moves == 1 else 9, flush=True)
+    elif line.strip() in ("ugi", "isready"):
+        print({"ugi": "ugiok", "isready": "readyok"}[line.strip()], flush=True)
+"""
+
+
+def test_an_opponent_that_fails_changes_nothing(tmp_path: Path) -> None:
+    """A program that plays its first move and an illegal one for its second."""
+    program = tmp_path / "engine.py"
+    program.write_text(ENGINE)
+    opponent = f'ugi:cmd="{sys.executable} {program}"'
+    env = ConnectFourVectorEnv(3, opponent=opponent, first="agent", copy=False)
+    env.reset(seed=1)
+    observations, *_ = env.step(np.array([1, 1, 1]))
+    assert env.games.plies().tolist() == [2, 2, 2]
+    before = [observations.copy(), env.boards()]
+    # The first game ends with an illegal move and needs no reply.
+    with pytest.raises(ValueError, match="game 1: "):
+        env.step(np.array([7, 1, 1]))
+    assert all((old == new).all() for old, new in zip(before, [observations, env.boards()], strict=True))
+
+
 def test_seeds_repeat_games_and_arrays_are_written_in_place() -> None:
     def play(seed: int) -> list[int]:
         env = ConnectFourVectorEnv(8, opponent="random")
@@ -217,6 +316,115 @@ def test_opponents_of_a_vector_play(opponent: str) -> None:
         _, rewards, *_ = env.step(env.random_actions())
         total += rewards.sum()
     assert total < -5
+
+
+OPPONENTS = ["level:3", "mcts:sims=60", "random", "level:1"]
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+def test_episodes_differ_and_seeds_repeat_them(opponent: str) -> None:
+    """An opponent is not the same function of the position in every episode."""
+    env = ConnectFourEnv(opponent, first="opponent")
+
+    def episodes(seed: int, count: int = 8) -> list[list[int]]:
+        env.reset(seed=seed)
+        boards = []
+        for _ in range(count):
+            for action in (1, 3, 5):
+                env.step(action)
+            boards.append(env.position.to_kaggle())
+            env.reset()
+        return boards
+
+    first = episodes(1)
+    assert len({tuple(board) for board in first}) > 1
+    assert first == episodes(1) != episodes(2)
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_vectors_repeat_episodes_with_a_seed(opponent: str, mode: AutoresetMode) -> None:
+    env = ConnectFourVectorEnv(6, opponent=opponent, autoreset_mode=mode)
+
+    def play(seed: int) -> list[list[int]]:
+        env.reset(seed=seed)
+        boards = []
+        for _ in range(40):
+            *_, terminated, _, _ = env.step(env.random_actions())
+            if mode is AutoresetMode.DISABLED and terminated.any():
+                env.reset(options={"reset_mask": terminated})
+            boards.append(env.boards().ravel().tolist())
+        return boards
+
+    first = play(1)
+    assert first == play(1) != play(2)
+
+
+def test_environments_without_a_seed_differ() -> None:
+    def boards() -> tuple[Any, ...]:
+        env = ConnectFourVectorEnv(32, opponent="random", first="opponent")
+        env.reset()
+        return tuple(env.boards().ravel().tolist())
+
+    def board() -> tuple[int, ...]:
+        env = ConnectFourEnv("random", first="opponent")
+        env.reset()
+        return tuple(env.position.to_kaggle())
+
+    assert boards() != boards()
+    assert len({board() for _ in range(40)}) > 1
+
+
+def test_games_against_players_follow_the_rules() -> None:
+    """Every game is replayed: the reply is one legal move, and results are those of the agent."""
+    env = ConnectFourVectorEnv(16, opponent="level:1", first="random", autoreset_mode=AutoresetMode.SAME_STEP)
+    _, infos = env.reset(seed=5)
+    finished = 0
+    for _ in range(60):
+        before = [Position.from_array(board) for board in env.boards()]
+        masks = infos["action_mask"].copy()
+        actions = env.random_actions()
+        observations, rewards, terminated, _, infos = env.step(actions)
+        after = [Position.from_array(board) for board in env.boards()]
+        for index, action in enumerate(actions):
+            assert masks[index, action] == 1
+            moved = before[index].play(int(action) + 1)
+            replies = [moved] if moved.is_over else [moved.play(column) for column in moved.legal_moves]
+            assert (observations[index] == after[index].planes()).all()
+            if not terminated[index]:
+                assert rewards[index] == 0 and after[index] in replies
+                continue
+            finished += 1
+            last = infos["final_obs"][index]
+            (end,) = [reply for reply in replies if reply.is_over and (reply.planes() == last).all()]
+            winner = end.winner
+            assert rewards[index] == (0 if winner is None else 1 if winner == before[index].player else -1)
+            assert after[index].ply <= 1
+    assert finished > 20
+
+
+def test_the_opponents_of_a_vector_use_all_cores() -> None:
+    """Each move takes a fixed time, so that the load of the machine hardly matters."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores < 2:
+        pytest.skip("one core")
+    env = ConnectFourVectorEnv(8, opponent="timed:ms=100", first="opponent")
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        env.reset(seed=1)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.6, seconds
+
+
+def test_an_interrupted_step_changes_nothing() -> None:
+    env = ConnectFourVectorEnv(8, opponent="mcts:sims=10000000", first="agent", copy=False)
+    observations, infos = env.reset(seed=1)
+    before = [env.boards(), observations.copy(), infos["action_mask"].copy()]
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        env.step(np.full(8, 3))
+    assert all((old == new).all() for old, new in zip(before, [env.boards(), observations, infos["action_mask"]]))
 
 
 def test_the_openspiel_adapter_plays() -> None:

@@ -1,5 +1,6 @@
 """Players, matches, tournaments, reviews, trees, networks and training."""
 
+import multiprocessing
 import os
 import pickle
 from pathlib import Path
@@ -49,6 +50,44 @@ def test_agents_decide() -> None:
 
 
 @pytest.mark.parametrize(
+    "agent", ["random", "influence", "minimax:depth=3", "mtdf:depth=4", "mcts:sims=90", "zero:sims=20", "perfect"]
+)
+def test_decisions_and_their_values_pickle(agent: str) -> None:
+    for position in ("4455", "44", "12121"):
+        decision = Agent(agent).decide(position)
+        again = pickle.loads(pickle.dumps(decision))
+        for name in ("column", "value", "columns", "shares", "pv", "nodes", "simulations", "depth", "seconds", "stopped"):
+            assert getattr(again, name) == getattr(decision, name), name
+        assert repr(again) == repr(decision) and again.__reduce__() == decision.__reduce__()
+        assert str(pickle.loads(pickle.dumps(decision.value))) == str(decision.value)
+    with pytest.raises(ValueError, match="unknown kind"):
+        claimeven.Value._of("x", 1)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_other_processes_decide(method: str) -> None:
+    agent, limits, texts = Agent("alphabeta:depth=6"), Limits(depth=3, nodes=10**6, seconds=60), ["44", "4455", "121"]
+    expected = [agent.decide(text, limits) for text in texts]
+    solver = Solver(threads=1, table_mb=3, book=False)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        decided = pool.starmap_async(agent.decide, [(text, limits) for text in texts]).get(timeout=600)
+        scores = pool.map_async(solver.score, texts).get(timeout=600)
+    assert [(found.pv, found.columns, found.nodes) for found in decided] == [
+        (found.pv, found.columns, found.nodes) for found in expected
+    ]
+    assert scores == [solver.score(text) for text in texts]
+
+
+def test_limits_and_solvers_pickle() -> None:
+    for limits in (Limits(), Limits(depth=3, nodes=2**60, simulations=7, seconds=0.25)):
+        assert repr(pickle.loads(pickle.dumps(limits))) == repr(limits)
+
+    for solver in (Solver(), Solver(book=False), Solver(threads=2, table_mb=5, book=True)):
+        again = pickle.loads(pickle.dumps(solver))
+        assert type(again) is Solver and repr(again) == repr(solver)
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: Agent("alphabet"), "did you mean alphabeta"),
@@ -86,6 +125,68 @@ def test_own_agents_play_matches() -> None:
         assert game.position.is_over
     same = claimeven.match(Blocker, centre, games=20, threads=1)
     assert [game.moves for game in same.games] == [game.moves for game in result.games]
+
+
+@pytest.mark.parametrize("openings", ["none", "random:5", None])
+def test_own_agents_know_the_moves_of_their_games(openings: str | None) -> None:
+    seen: set[str] = set()
+
+    def own(position: Position) -> int:
+        assert position.moves is not None and Position(position.moves) == position
+        seen.add(position.moves)
+        if position.ply % 5 == 0:
+            tree = claimeven.search_tree(position, "minimax:depth=2", max_nodes=3)
+            assert tree.column in position.legal_moves
+        return centre(position)
+
+    result = claimeven.match(own, "random", games=20, openings=openings)
+    table = claimeven.tournament([own, "level:1", centre], games=10, openings=openings)
+    assert len(seen) > 100
+    # Some of the random openings lead to the same position.
+    if openings != "random:5":
+        assert all(any(game.moves.startswith(moves) for game in result.games + table.games) for moves in seen)
+
+
+def test_positions_without_a_history_have_no_moves() -> None:
+    def own(position: Position) -> int:
+        assert position.moves is None
+        return centre(position)
+
+    assert claimeven.evaluate(own, 20, plies=(8, 20)).positions == 20
+
+
+def test_own_agents_may_take_limits() -> None:
+    taken: list[tuple[str, object]] = []
+
+    def second(position: Position, limits: Limits) -> int:
+        taken.append(("second", limits))
+        return centre(position)
+
+    def positional(position: Position, limits: Limits, /) -> int:
+        taken.append(("positional", limits))
+        return centre(position)
+
+    def keyword(position: Position, *, limits: Limits | None = None) -> int:
+        taken.append(("keyword", limits))
+        return centre(position)
+
+    def other(position: Position, depth: int = 3, **limits: object) -> int:
+        taken.append(("other", depth if not limits else limits))
+        return centre(position)
+
+    class Delegate:
+        """Passes the limits on."""
+
+        def decide(self, position: Position, limits: Limits) -> claimeven.Decision:
+            taken.append(("Delegate", limits))
+            return Agent("mcts:sims=20").decide(position, limits)
+
+    for player in (second, positional, keyword, other, Delegate, Agent("mcts:sims=20").decide):
+        assert claimeven.match(player, "random", games=2).results.games == 2
+        assert claimeven.evaluate(player, ["44"]).positions == 1
+    assert {name for name, _ in taken} == {"second", "positional", "keyword", "other", "Delegate"}
+    for name, limits in taken:
+        assert limits == 3 if name == "other" else isinstance(limits, Limits), name
 
 
 def test_errors_of_own_agents_are_raised_or_forfeit_the_game() -> None:
@@ -135,6 +236,7 @@ def test_strength_is_measured() -> None:
     assert weak.errors > 10 and weak.positions == 100
     given = claimeven.evaluate("random", ["4455", "44"])
     assert given.positions == 2
+    assert claimeven.evaluate("random", iter(["4455", Position("44")])).positions == 2
 
 
 def test_a_review_finds_the_blunder() -> None:

@@ -1,12 +1,15 @@
 """Exact scores."""
 
+import contextlib
 import multiprocessing
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,7 +45,7 @@ def test_scores_match_a_naive_search() -> None:
                 assert columns[column - 1] is np.ma.masked
         assert solver.scores(position) == columns.tolist()
         line = position.play(solver.principal_variation(position))
-        assert line.is_over
+        assert line.is_over and solver.best_line(position) == solver.principal_variation(position)
         low, high = solver.bounds(position, nodes=0)
         assert low <= own <= high
 
@@ -187,6 +190,31 @@ def test_the_uci_data_set_is_rebuilt(tmp_path: os.PathLike[str]) -> None:
         data.save(path + ".txt")
 
 
+def test_texts_positions_and_iterators_are_labelled_like_boards(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    texts = ["4455", "44", "121212", ""]
+    boards = positions.to_array(texts)
+    expected = datasets.label(boards)
+    wide = Setup(6, 5, 3)
+    for given in (texts, map(Position, texts), (text for text in texts), boards.astype(np.int8), tuple(texts)):
+        data = datasets.label(given)
+        assert data.boards.dtype == np.uint8 and (data.boards == boards).all() and len(data) == 4
+        assert data.scores.tolist() == expected.scores.tolist() and data.counts() == expected.counts()
+        for suffix in (".npz", ".parquet", ".data", ".csv"):
+            data.save(tmp_path / f"data{suffix}")
+        assert (tmp_path / "data.csv").read_text().count("\n") == 4
+        assert (datasets.Dataset.load(tmp_path / "data.npz").boards == boards).all()
+    # The connect length is that of the positions.
+    small = datasets.label(Position(text, wide) for text in ("11", "112"))
+    assert small.boards.shape == (2, 5, 6)
+    assert small.scores.tolist() == [Solver().score(Position(text, wide)) for text in ("11", "112")]
+    assert datasets.label(["11"], wide).boards.shape == (1, 5, 6)
+    with pytest.raises(ValueError, match="board 1"):
+        datasets.label(iter(["4", "48"]))
+    with pytest.raises(ValueError, match="not a single text"):
+        datasets.label("4455")
+
+
 def test_threads_may_share_players_and_networks() -> None:
     agent, network = claimeven.Agent("alphabeta:depth=5"), claimeven.Network()
     texts = ["", "44", "4455", "121212"]
@@ -194,6 +222,38 @@ def test_threads_may_share_players_and_networks() -> None:
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda _: [[agent(text) for text in texts], network.predict(texts)[0].tolist()], range(20))
         assert all(result == expected for result in results)
+
+
+SHARED = """
+import os, sys, threading, time
+from claimeven import Agent, Limits
+
+agent = Agent(sys.argv[1])
+threading.Thread(target=agent.decide, args=('',), daemon=True).start()
+time.sleep(0.2)
+limits = Limits(seconds=0.05)
+agent.decide('4455', limits)
+# The other thread does not exist in a forked process.
+child = os.fork()
+if child == 0:
+    agent.decide('4455', limits)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("text", ["timed:ms=3600000", "alphabeta:depth=42"])
+def test_threads_that_share_a_player_do_not_wait_for_each_other(text: str) -> None:
+    """Another thread searches with it for an hour."""
+    with subprocess.Popen([sys.executable, "-c", SHARED, text], stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=60)
+        finally:
+            # The forked process too.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert output.split() == [b"7"]
 
 
 def test_threads_may_share_a_solver() -> None:
@@ -213,16 +273,17 @@ def test_threads_may_share_a_solver() -> None:
     assert list(found.values()) == [expected] * 4
 
 
-def interrupted(work: str) -> list[str]:
+def interrupted(work: str, before: str = "") -> list[str]:
     """Runs a program in which another thread computes for a while, then presses Ctrl-C; returns what it prints.
 
-    The other thread does not get past its first line if the work keeps the interpreter's lock.
+    ``before`` is not interrupted. The other thread does not get past its first line if the work keeps the interpreter's lock.
     """
     program = f"""
 import os, signal, tempfile, threading, time
 import numpy
 import claimeven
 from claimeven import *
+{before}
 
 is_working = threading.Event()
 
@@ -259,6 +320,9 @@ except KeyboardInterrupt:
         "Agent('perfect').decide(Position('', Setup(10, 10)))",
         "match('mcts:sims=10000000', 'mcts:sims=10000000', openings='none')",
         "match(lambda p: time.sleep(1) or p.legal_moves[0], 'random', openings='none')",
+        "match(Agent('timed:ms=3600000').__call__, 'random', openings='none')",
+        "match(lambda p: Solver(book=False).score(Position('', Setup(10, 10))), 'random', openings='none')",
+        "evaluate(lambda p: Agent('timed:ms=3600000').decide(p), ['44'] * 10)",
         "tournament(['mcts:sims=10000000', 'mcts:sims=9999999'], openings='random:4')",
         "evaluate('mcts:sims=10000000', ['44'] * 10)",
         "search_tree('', 'minimax:depth=40')",
@@ -270,6 +334,21 @@ except KeyboardInterrupt:
 )
 def test_other_threads_run_during_long_work_and_ctrl_c_ends_it(work: str) -> None:
     assert interrupted(work) == ["computed", "interrupted"]
+
+
+@pytest.mark.parametrize("opponent", ["mcts:sims=10000000", "timed:ms=3600000", "alphabeta:depth=42"])
+@pytest.mark.parametrize(
+    ("env", "work"),
+    [
+        ("ConnectFourEnv('{}', first='agent')", "env.step(3)"),
+        ("ConnectFourVectorEnv(1024, opponent='{}', first='agent')", "env.step(numpy.full(1024, 3))"),
+        ("ConnectFourVectorEnv(2, opponent='{}', first='opponent')", "env.reset()"),
+    ],
+)
+def test_ctrl_c_ends_a_step_against_a_slow_opponent(env: str, work: str, opponent: str) -> None:
+    reset = "env.reset()" if "step" in work else ""
+    before = f"from claimeven.envs.gymnasium import *\nenv = {env.format(opponent)}\n{reset}"
+    assert interrupted(work, before) == ["computed", "interrupted"]
 
 
 def solve_some(seed: int) -> list[int]:
@@ -311,12 +390,13 @@ def test_importing_takes_less_than_150_ms() -> None:
 
 
 def test_a_panic_becomes_an_exception() -> None:
-    """In long work, which runs on another thread, and in the call itself."""
+    """In long work, which runs on another thread, and in the call itself, as docs/python.md says."""
     with pytest.raises(RuntimeError, match="internal error in claimeven: on purpose"):
         _native._panic("on purpose", True)
     with pytest.raises(BaseException, match="on purpose") as raised:
         _native._panic("on purpose", False)
-    assert type(raised.value).__name__ == "PanicException"
+    kind = type(raised.value)
+    assert (kind.__module__, kind.__name__) == ("pyo3_runtime", "PanicException") and not issubclass(kind, Exception)
     assert Solver().score("4455") == 18
 
 

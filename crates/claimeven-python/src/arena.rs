@@ -22,7 +22,7 @@ use crate::agent::{FirstError, has_failed, no_result, player_of, raise_first};
 use crate::boards::Boards;
 use crate::game::Game;
 use crate::setup::{Setup, or_standard};
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// The built-in players, as JSON.
 #[pyfunction]
@@ -63,21 +63,29 @@ pub(crate) fn play_match(
     py: Python<'_>,
     first: &Bound<'_, PyAny>,
     second: &Bound<'_, PyAny>,
-    games: u64,
+    #[pyo3(from_py_with = numbers::games)] games: u64,
     setup: Option<&Setup>,
     openings_text: Option<&str>,
-    seed: u64,
-    threads: Option<usize>,
-    sprt: Option<(f64, f64)>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::sprt)] sprt: Option<(f64, f64)>,
     forfeit: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<Game>)> {
     let errors = FirstError::default();
     let setup = or_standard(setup);
-    let players = [player_of(first, &errors, forfeit)?, player_of(second, &errors, forfeit)?];
+    let known = Arc::default();
+    let read = |value| player_of(value, &errors, &known, forfeit);
+    let players = [read(first)?, read(second)?];
     let pairs = games.div_ceil(2);
     if pairs == 0 {
         return Err(value_error("a match needs at least 1 game, not 0"));
+    }
+    if let Some((elo0, elo1)) = sprt
+        && !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1)
+    {
+        let reason = "expected two ratings, the lower first";
+        return Err(value_error(format!("sprt ({elo0}, {elo1}): {reason}")));
     }
     let sprt = sprt.map(|(elo0, elo1)| Sprt::new(elo0, elo1));
     let played = AtomicU64::new(0);
@@ -86,6 +94,7 @@ pub(crate) fn play_match(
         py,
         |cancel| -> Result<(MatchStatus, Vec<GameRecord>), String> {
             let openings = openings(openings_text, setup, pairs as usize, seed, cancel)?;
+            known.set(setup, &openings);
             let mut records = Vec::new();
             let status = Match::new(setup, players.each_ref(), &openings)
                 .with_pairs(pairs)
@@ -135,33 +144,34 @@ fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, done: u64, of: u64) -> P
 pub(crate) fn play_tournament(
     py: Python<'_>,
     players: Vec<Bound<'_, PyAny>>,
-    games: u64,
+    #[pyo3(from_py_with = numbers::games)] games: u64,
     setup: Option<&Setup>,
     openings_text: Option<&str>,
-    seed: u64,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     forfeit: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<Game>)> {
     let errors = FirstError::default();
     let setup = or_standard(setup);
+    let known = Arc::default();
     let players = players
         .iter()
-        .map(|player| player_of(player, &errors, forfeit))
+        .map(|player| player_of(player, &errors, &known, forfeit))
         .collect::<PyResult<Vec<_>>>()?;
-    let mut plan =
+    let plan =
         TournamentPlan::round_robin(setup, players, games).map_err(value_error)?.with_seed(seed);
-    if let Some(text) = openings_text {
-        plan = plan.with_openings(text.parse().map_err(value_error)?);
-    }
+    let total = plan.games();
     let played = AtomicU64::new(0);
-    let (plan, failed) = (&plan, Arc::clone(&errors));
+    let failed = Arc::clone(&errors);
     let result = work::run(
         py,
         |cancel| -> Result<_, String> {
-            let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
-            let tournament =
-                Tournament::new_within(plan, &limits).map_err(|error| error.to_string())?;
+            let pairs = games.div_ceil(2) as usize;
+            let openings = openings(openings_text, setup, pairs, seed, cancel)?;
+            known.set(setup, &openings);
+            let plan = plan.with_openings(Openings::Given(openings));
+            let tournament = Tournament::new(&plan).map_err(|error| error.to_string())?;
             let mut records = Vec::new();
             let take = |record, results: &claimeven_arena::TournamentResults| {
                 records.push(record);
@@ -171,13 +181,13 @@ pub(crate) fn play_tournament(
             let threads = work::threads(threads);
             let results = tournament.resume([], threads, cancel, |_, _, _| {}, take);
             let results = results.map_err(|error| error.to_string())?;
-            Ok((results.report(plan), records))
+            Ok((results.report(&plan), records))
         },
-        |py| report(py, progress.as_ref(), played.load(Ordering::Relaxed), plan.games()),
+        |py| report(py, progress.as_ref(), played.load(Ordering::Relaxed), total),
     );
     raise_first(&errors)?;
     let (results, records) = result?.map_err(value_error)?;
-    report(py, progress.as_ref(), results.games, plan.games())?;
+    report(py, progress.as_ref(), results.games, total)?;
     let records = records.into_iter().map(Game::of_record).collect::<PyResult<_>>()?;
     Ok((serde_json::to_string(&results).map_err(value_error)?, records))
 }
@@ -192,12 +202,12 @@ pub(crate) fn evaluate(
     boards: &Bound<'_, PyAny>,
     scores: Vec<i32>,
     setup: Option<&Setup>,
-    seed: u64,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let errors = FirstError::default();
-    let agent = player_of(agent, &errors, false)?;
+    let agent = player_of(agent, &errors, &Arc::default(), false)?;
     let boards = Boards::of(boards, setup)?;
     let count = boards.positions.len();
     let set = TestSet::new(agent.to_string(), boards.positions.into_iter().zip(scores));
@@ -232,7 +242,11 @@ pub(crate) fn evaluate(
 
 /// The moves of a game judged by exact scores, as JSON.
 #[pyfunction]
-pub(crate) fn review(py: Python<'_>, game: &Game, seconds: f64) -> PyResult<String> {
+pub(crate) fn review(
+    py: Python<'_>,
+    game: &Game,
+    #[pyo3(from_py_with = numbers::seconds)] seconds: f64,
+) -> PyResult<String> {
     let time = crate::solver::duration(seconds)?;
     let game = game.game(py);
     let review = work::run(
@@ -258,10 +272,10 @@ pub(crate) fn train(
     preset: &str,
     parameters: Vec<(String, String)>,
     setup: Option<&Setup>,
-    iterations: Option<u64>,
-    seconds: Option<f64>,
+    #[pyo3(from_py_with = numbers::iterations)] iterations: Option<u64>,
+    #[pyo3(from_py_with = numbers::seconds)] seconds: Option<f64>,
     resume: bool,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let unknown = || {

@@ -15,7 +15,7 @@ use pyo3::types::PyString;
 
 use crate::position::Position;
 use crate::setup::Setup;
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// Positions from Python, all of the same setup.
 pub(crate) struct Boards {
@@ -180,10 +180,10 @@ pub(crate) fn boards_of<'py>(
 #[pyfunction]
 pub(crate) fn random_boards<'py>(
     py: Python<'py>,
-    count: usize,
-    low: u32,
-    high: u32,
-    seed: u64,
+    #[pyo3(from_py_with = numbers::boards)] count: usize,
+    #[pyo3(from_py_with = numbers::plies)] low: u32,
+    #[pyo3(from_py_with = numbers::plies)] high: u32,
+    #[pyo3(from_py_with = numbers::seed)] seed: u64,
     setup: &Setup,
 ) -> PyResult<Bound<'py, PyArray3<u8>>> {
     let setup = setup.0;
@@ -244,7 +244,7 @@ fn has_memory(count: usize, size: usize) -> bool {
 #[pyo3(signature = (plies, mirrored, setup))]
 pub(crate) fn all_boards<'py>(
     py: Python<'py>,
-    plies: u32,
+    #[pyo3(from_py_with = numbers::plies)] plies: u32,
     mirrored: bool,
     setup: &Setup,
 ) -> PyResult<Bound<'py, PyArray3<u8>>> {

@@ -1,19 +1,19 @@
 //! Many games at once, for environments.
 
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use claimeven_arena::AgentSpec;
 use claimeven_game::{
-    Bits, Board, Column, Player, Position as PlainPosition, Rules, Setup as GameSetup, mix_key,
-    with_board,
+    Bits, Board, Column, Player, Position as PlainPosition, Rules, Setup as GameSetup, with_board,
 };
-use claimeven_search::{Agent, Limits};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray4};
 use pyo3::prelude::*;
 
 use crate::boards::array_of;
+use crate::opponents::AgainstPlayers;
 use crate::setup::{Setup, or_standard};
-use crate::value_error;
+use crate::{numbers, value_error, work};
 
 /// `n` games that are stepped together, the state of a vector environment.
 ///
@@ -28,7 +28,7 @@ pub(crate) struct GameBatch {
 
 /// When the environment resets a finished game.
 #[derive(Clone, Copy, PartialEq)]
-enum Autoreset {
+pub(crate) enum Autoreset {
     /// The next step starts a new game and ignores the action.
     NextStep,
     /// The step that ends the game starts a new one.
@@ -39,28 +39,41 @@ enum Autoreset {
 
 /// Who has the first move against an opponent.
 #[derive(Clone, Copy)]
-enum First {
+pub(crate) enum First {
     Agent,
     Opponent,
     Random,
 }
 
 /// The arrays of an environment.
-struct Arrays<'a> {
-    observations: &'a mut [i8],
-    masks: &'a mut [i8],
-    rewards: &'a mut [f64],
-    terminated: &'a mut [bool],
+pub(crate) struct Arrays<'a> {
+    pub(crate) observations: &'a mut [i8],
+    pub(crate) masks: &'a mut [i8],
+    pub(crate) rewards: &'a mut [f64],
+    pub(crate) terminated: &'a mut [bool],
 }
 
-trait Games: Send {
+/// What the games are asked to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Request<'a> {
+    /// Restart all games, or those of a mask.
+    Reset(Option<&'a [bool]>),
+    /// Play an action in every game.
+    Step(&'a [i64]),
+}
+
+pub(crate) trait Games: Send {
     fn seed(&mut self, seed: u64);
-    fn reset(
-        &mut self,
-        only: Option<&[bool]>,
-        observations: &mut [i8],
-        masks: &mut [i8],
-    ) -> Result<(), String>;
+    /// Computes the replies to a request, which changes nothing, if they take no longer than a few
+    /// milliseconds; otherwise [`compute`](Games::compute) follows.
+    fn compute_briefly(&mut self, _: Request<'_>) -> Result<bool, String> {
+        Ok(true)
+    }
+    /// Computes the replies to a request, which changes nothing.
+    fn compute(&mut self, _: Request<'_>, _cancel: &Arc<AtomicBool>) -> Result<(), String> {
+        Ok(())
+    }
+    fn reset(&mut self, only: Option<&[bool]>, observations: &mut [i8], masks: &mut [i8]);
     fn step(
         &mut self,
         actions: &[i64],
@@ -77,29 +90,18 @@ impl GameBatch {
     #[new]
     #[pyo3(signature = (count, setup, opponent, first, autoreset, seed))]
     fn new(
-        count: usize,
+        #[pyo3(from_py_with = numbers::count)] count: usize,
         setup: Option<&Setup>,
         opponent: Option<&str>,
         first: &str,
         autoreset: &str,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<GameBatch> {
         const MAX_GAMES: usize = 1 << 24;
         if count == 0 || count > MAX_GAMES {
             return Err(value_error(format!("{count} games: expected 1 to {MAX_GAMES}")));
         }
         let setup = or_standard(setup);
-        let opponent = match opponent {
-            None => Opponent::None,
-            Some("random") => Opponent::Random,
-            Some(text) => {
-                let spec: AgentSpec = text.parse().map_err(value_error)?;
-                let build = |index: usize| spec.build(setup, seed ^ mix_key(index as u64));
-                Opponent::Agents(
-                    (0..count).map(build).collect::<Result<_, _>>().map_err(value_error)?,
-                )
-            }
-        };
         let first = match first {
             "agent" => First::Agent,
             "opponent" => First::Opponent,
@@ -120,20 +122,32 @@ impl GameBatch {
             }
         };
         let random = fastrand::Rng::with_seed(seed);
-        let games: Box<dyn Games> = with_board!(PlainPosition::new(setup), board => Box::new(State {
-            empty: board,
-            boards: vec![board; count],
-            is_over: vec![true; count],
-            random,
-            opponent,
-            first,
-            autoreset,
-        }));
+        let player: Option<AgentSpec> = match opponent {
+            None | Some("random") => None,
+            Some(text) => Some(text.parse().map_err(value_error)?),
+        };
+        let games: Box<dyn Games> = with_board!(PlainPosition::new(setup), board => {
+            let games = State {
+                empty: board,
+                boards: vec![board; count],
+                is_over: vec![true; count],
+                random,
+                replies: opponent.is_some(),
+                first,
+                autoreset,
+            };
+            match player {
+                None => Box::new(games),
+                Some(spec) => {
+                    Box::new(AgainstPlayers::new(games, spec, setup).map_err(value_error)?)
+                }
+            }
+        });
         Ok(GameBatch { setup, count, games: Mutex::new(games) })
     }
 
     /// Restarts the random choices from a seed.
-    fn seed(&self, seed: u64) -> PyResult<()> {
+    fn seed(&self, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<()> {
         self.lock()?.seed(seed);
         Ok(())
     }
@@ -155,8 +169,10 @@ impl GameBatch {
             return Err(value_error(format!("the mask must have {} entries", self.count)));
         }
         let mut locked = self.lock()?;
-        let games = &mut *locked;
-        py.detach(|| games.reset(only, observations, masks)).map_err(value_error)
+        let games = &mut **locked;
+        compute(py, games, Request::Reset(only))?;
+        py.detach(|| games.reset(only, observations, masks));
+        Ok(())
     }
 
     /// Plays an action, a column counted from 0, in every game.
@@ -185,7 +201,8 @@ impl GameBatch {
             terminated: self.numbers(terminated.as_slice_mut().map_err(value_error)?, 1)?,
         };
         let mut locked = self.lock()?;
-        let games = &mut *locked;
+        let games = &mut **locked;
+        compute(py, games, Request::Step(actions))?;
         py.detach(|| games.step(actions, arrays, last)).map_err(value_error)
     }
 
@@ -230,80 +247,98 @@ impl GameBatch {
     }
 }
 
-/// The opponent that replies to the actions.
-enum Opponent {
-    /// No opponent: the actions are those of both sides in turn.
-    None,
-    Random,
-    /// A player for every game.
-    Agents(Vec<Box<dyn Agent>>),
+/// Computes the replies to a request, on threads that Ctrl-C can interrupt if they take time.
+fn compute(py: Python<'_>, games: &mut dyn Games, request: Request<'_>) -> PyResult<()> {
+    if !py.detach(|| games.compute_briefly(request)).map_err(value_error)? {
+        work::run(py, |cancel| games.compute(request, cancel), |_| Ok(()))?.map_err(value_error)?;
+    }
+    Ok(())
 }
 
-/// Games of one kind of board.
-struct State<R: Rules> {
-    empty: Board<R>,
-    boards: Vec<Board<R>>,
-    is_over: Vec<bool>,
-    random: fastrand::Rng,
-    opponent: Opponent,
-    first: First,
-    autoreset: Autoreset,
+/// Games of one kind of board, without an opponent or against random moves.
+pub(crate) struct State<R: Rules> {
+    pub(crate) empty: Board<R>,
+    pub(crate) boards: Vec<Board<R>>,
+    pub(crate) is_over: Vec<bool>,
+    pub(crate) random: fastrand::Rng,
+    /// Whether an opponent replies to the actions. Otherwise they are those of both sides in turn.
+    pub(crate) replies: bool,
+    pub(crate) first: First,
+    pub(crate) autoreset: Autoreset,
+}
+
+impl First {
+    /// Whether the opponent has the first move of the next game.
+    pub(crate) fn is_opponent(self, random: &mut fastrand::Rng) -> bool {
+        match self {
+            First::Agent => false,
+            First::Opponent => true,
+            First::Random => random.bool(),
+        }
+    }
 }
 
 impl<R: Rules> State<R> {
-    fn start(&mut self, game: usize) -> Result<(), String> {
+    fn start(&mut self, game: usize) {
         self.boards[game] = self.empty;
         self.is_over[game] = false;
-        let opponent_starts = match (&self.opponent, self.first) {
-            (Opponent::None, _) | (_, First::Agent) => false,
-            (_, First::Opponent) => true,
-            (_, First::Random) => self.random.bool(),
-        };
-        if opponent_starts { self.reply(game) } else { Ok(()) }
+        if self.replies && self.first.is_opponent(&mut self.random) {
+            self.reply(game);
+        }
     }
 
-    /// Plays the opponent's move.
-    fn reply(&mut self, game: usize) -> Result<(), String> {
+    /// Plays a random move of the opponent.
+    fn reply(&mut self, game: usize) {
         let board = &mut self.boards[game];
-        let cell = match &mut self.opponent {
-            Opponent::None => return Ok(()),
-            Opponent::Random => random_cell(board, &mut self.random),
-            Opponent::Agents(agents) => {
-                let position = position(board);
-                let decision = agents[game].decide(&position, &Limits::default());
-                let column = decision.map_err(|error| format!("game {game}: {error}"))?.column;
-                board.open() & board.rules().column(column)
-            }
-        };
-        board.play_cell(cell);
-        Ok(())
+        board.play_cell(random_cell(board, &mut self.random));
     }
 
     /// Plays an action; returns the reward and whether the game has ended.
-    fn play(&mut self, game: usize, action: i64) -> Result<(f64, bool), String> {
+    fn play(&mut self, game: usize, action: i64) -> (f64, bool) {
         let board = &mut self.boards[game];
-        let setup = board.rules().setup();
-        let cell = match usize::try_from(action).ok().filter(|&a| a < setup.cols().into()) {
-            Some(index) => {
-                let column = Column::from_index(index).expect("the board has it");
-                board.open() & board.rules().column(column)
-            }
-            None => R::Bits::ZERO,
-        };
-        // An illegal move ends the game, as in PettingZoo.
-        if cell.is_empty() {
-            return Ok((-1.0, true));
-        }
         let mover = board.player();
-        board.play_cell(cell);
-        if board.is_over() {
-            return Ok((reward(board, mover), true));
+        if let Some(reward) = act(board, action) {
+            return (reward, true);
         }
-        self.reply(game)?;
+        if !self.replies {
+            return (0.0, false);
+        }
+        self.reply(game);
         let board = &self.boards[game];
-        let is_over = !matches!(self.opponent, Opponent::None) && board.is_over();
-        Ok((if is_over { reward(board, mover) } else { 0.0 }, is_over))
+        let is_over = board.is_over();
+        (if is_over { reward(board, mover) } else { 0.0 }, is_over)
     }
+
+    /// Fails if a game is over and is not reset by a step.
+    pub(crate) fn check_can_step(&self) -> Result<(), String> {
+        if self.autoreset == Autoreset::NextStep {
+            return Ok(());
+        }
+        match self.is_over.iter().position(|&is_over| is_over) {
+            None => Ok(()),
+            Some(game) => Err(format!("game {game} is over and must be reset")),
+        }
+    }
+}
+
+/// Plays an action on a board; returns the reward if it ends the game.
+#[inline]
+pub(crate) fn act<R: Rules>(board: &mut Board<R>, action: i64) -> Option<f64> {
+    let setup = board.rules().setup();
+    let cell = match usize::try_from(action).ok().filter(|&a| a < setup.cols().into()) {
+        Some(index) => {
+            let column = Column::from_index(index).expect("the board has it");
+            board.open() & board.rules().column(column)
+        }
+        None => R::Bits::ZERO,
+    };
+    // An illegal move ends the game, as in PettingZoo.
+    if cell.is_empty() {
+        return Some(-1.0);
+    }
+    let mover = board.player();
+    board.play_cell(cell);
+    board.is_over().then(|| reward(board, mover))
 }
 
 impl<R: Rules> Games for State<R> {
@@ -311,22 +346,16 @@ impl<R: Rules> Games for State<R> {
         self.random = fastrand::Rng::with_seed(seed);
     }
 
-    fn reset(
-        &mut self,
-        only: Option<&[bool]>,
-        observations: &mut [i8],
-        masks: &mut [i8],
-    ) -> Result<(), String> {
+    fn reset(&mut self, only: Option<&[bool]>, observations: &mut [i8], masks: &mut [i8]) {
         let games = observations.chunks_mut(2 * self.empty.rules().setup().cells() as usize);
         let cols = self.empty.rules().setup().cols().into();
         for (game, (observation, mask)) in games.zip(masks.chunks_mut(cols)).enumerate() {
             if only.is_none_or(|only| only[game]) {
-                self.start(game)?;
+                self.start(game);
                 observe(&self.boards[game], observation);
                 write_mask(&self.boards[game], false, mask);
             }
         }
-        Ok(())
     }
 
     fn step(
@@ -335,17 +364,16 @@ impl<R: Rules> Games for State<R> {
         arrays: Arrays<'_>,
         mut last_observations: Option<&mut [i8]>,
     ) -> Result<(), String> {
+        self.check_can_step()?;
         let setup = self.empty.rules().setup();
         let (size, cols) = (2 * setup.cells() as usize, usize::from(setup.cols()));
         let Arrays { observations, masks, rewards, terminated } = arrays;
         for (game, &action) in actions.iter().enumerate() {
-            let (reward, mut is_over) = if !self.is_over[game] {
-                self.play(game, action)?
-            } else if self.autoreset == Autoreset::NextStep {
-                self.start(game)?;
+            let (reward, mut is_over) = if self.is_over[game] {
+                self.start(game);
                 (0.0, false)
             } else {
-                return Err(format!("game {game} is over and must be reset"));
+                self.play(game, action)
             };
             rewards[game] = reward;
             terminated[game] = is_over;
@@ -354,7 +382,7 @@ impl<R: Rules> Games for State<R> {
                 if let Some(last) = &mut last_observations {
                     observe(&self.boards[game], &mut last[game * size..][..size]);
                 }
-                self.start(game)?;
+                self.start(game);
                 is_over = false;
             }
             observe(&self.boards[game], &mut observations[game * size..][..size]);
@@ -398,7 +426,7 @@ fn random_cell<R: Rules>(board: &Board<R>, random: &mut fastrand::Rng) -> R::Bit
     R::Bits::ONE << open.lowest_index()
 }
 
-fn reward<R: Rules>(board: &Board<R>, player: Player) -> f64 {
+pub(crate) fn reward<R: Rules>(board: &Board<R>, player: Player) -> f64 {
     match board.leader() {
         None => 0.0,
         Some(winner) if winner == player => 1.0,
@@ -407,7 +435,7 @@ fn reward<R: Rules>(board: &Board<R>, player: Player) -> f64 {
 }
 
 /// The checked position of a board.
-fn position<R: Rules>(board: &Board<R>) -> PlainPosition {
+pub(crate) fn position<R: Rules>(board: &Board<R>) -> PlainPosition {
     let setup: GameSetup = board.rules().setup();
     let cells: Vec<u8> = claimeven_game::Cell::in_reading_order(setup)
         .map(|cell| {
@@ -421,7 +449,7 @@ fn position<R: Rules>(board: &Board<R>) -> PlainPosition {
 
 /// Writes the discs of the side to move and of the opponent, the top row first.
 #[inline]
-fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
+pub(crate) fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
     let rules = board.rules();
     let (cols, rows) = (usize::from(rules.setup().cols()), u32::from(rules.setup().rows()));
     let lines = observation.chunks_exact_mut(2 * cols).zip((0..rows).rev());
@@ -450,7 +478,7 @@ fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
 }
 
 #[inline]
-fn write_mask<R: Rules>(board: &Board<R>, is_over: bool, mask: &mut [i8]) {
+pub(crate) fn write_mask<R: Rules>(board: &Board<R>, is_over: bool, mask: &mut [i8]) {
     let rules = board.rules();
     let open = if is_over { R::Bits::ZERO } else { board.open() };
     let (stride, rows) = (rules.stride(), u32::from(rules.setup().rows()));

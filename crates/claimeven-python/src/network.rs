@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::boards::{Boards, array_of, room_for};
 use crate::setup::{Setup, or_standard};
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// A neural network for playing: a residual tower with a policy head and a value head.
 ///
@@ -92,9 +92,9 @@ impl Network {
     #[pyo3(signature = (setup=None, *, blocks=3, channels=32, seed=1))]
     fn untrained(
         setup: Option<&Setup>,
-        blocks: usize,
-        channels: usize,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::blocks)] blocks: usize,
+        #[pyo3(from_py_with = numbers::channels)] channels: usize,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
     ) -> PyResult<Network> {
         let architecture = Architecture::new(or_standard(setup), blocks, channels);
         let network = PlainNetwork::new(architecture, seed).map_err(value_error)?;
@@ -166,7 +166,7 @@ impl Network {
         &self,
         py: Python<'py>,
         boards: &Bound<'py, PyAny>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
     ) -> PyResult<PredictionArrays<'py>> {
         /// A multiple of the network's batch size, after which signals such as Ctrl-C are checked.
         const CHUNK: usize = 4096;

@@ -8,7 +8,7 @@ use pyo3::types::{PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::boards::{array_of, cells_of};
 use crate::setup::{Setup, make, or_standard};
-use crate::value_error;
+use crate::{numbers, value_error};
 
 /// A position: the discs on a board and the side to move. It is immutable; `play` returns a new
 /// one.
@@ -165,7 +165,7 @@ impl Position {
     #[pyo3(signature = (board, *, connect=4, ruleset="standard"))]
     fn from_array(
         board: &Bound<'_, PyUntypedArray>,
-        connect: i64,
+        #[pyo3(from_py_with = numbers::connect)] connect: i64,
         ruleset: &str,
     ) -> PyResult<Position> {
         let shape = board.shape();
@@ -182,10 +182,13 @@ impl Position {
     /// The position of the board in a Kaggle ConnectX observation: a flat list, the top row first.
     #[staticmethod]
     #[pyo3(signature = (board, setup=None))]
-    fn from_kaggle(board: Vec<i64>, setup: Option<&Setup>) -> PyResult<Position> {
-        let cell = |(index, &value): (usize, &i64)| {
-            let wrong = || value_error(format!("value {value} at index {index} is not 0, 1 or 2"));
-            u8::try_from(value).map_err(|_| wrong())
+    fn from_kaggle(board: Vec<Bound<'_, PyAny>>, setup: Option<&Setup>) -> PyResult<Position> {
+        let cell = |(index, value): (usize, &Bound<'_, PyAny>)| match value.extract::<u8>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+                let value = numbers::text_of(value);
+                Err(value_error(format!("value {value} at index {index} is not 0, 1 or 2")))
+            }
+            cell => cell,
         };
         let board = board.iter().enumerate().map(cell).collect::<PyResult<Vec<u8>>>()?;
         let position = PlainPosition::from_kaggle(or_standard(setup), &board);
@@ -310,11 +313,14 @@ impl Position {
     }
 
     /// Whether a column, counted from 1, is a legal move.
-    fn is_legal(&self, column: i64) -> bool {
-        let column = column_of(column).ok();
-        column.is_some_and(|column| {
+    fn is_legal(&self, column: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let column = match column.extract::<i64>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(column.py()) => None,
+            number => column_of(number?).ok(),
+        };
+        Ok(column.is_some_and(|column| {
             !self.position.is_full(column) && self.position.outcome().is_none()
-        })
+        }))
     }
 
     /// The position with left and right exchanged.
@@ -345,7 +351,7 @@ impl Position {
     fn planes<'py>(
         &self,
         py: Python<'py>,
-        player: Option<i64>,
+        #[pyo3(from_py_with = numbers::player)] player: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray3<i8>>> {
         let setup = self.position.setup();
         let first = player.map_or(Ok(self.position.player()), player_of)?;
@@ -372,7 +378,11 @@ impl Position {
 
     /// The board as an image: a uint8 array of shape (height, width, 3) with `cell` pixels for each cell.
     #[pyo3(signature = (cell=48))]
-    fn to_image<'py>(&self, py: Python<'py>, cell: usize) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    fn to_image<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = numbers::cell)] cell: usize,
+    ) -> PyResult<Bound<'py, PyArray3<u8>>> {
         let setup = self.position.setup();
         if !(4..=256).contains(&cell) {
             return Err(value_error(format!("cell {cell}: expected 4 to 256 pixels")));
@@ -411,7 +421,10 @@ impl Position {
     }
 
     /// The empty cells that complete a row of a player, 1 or 2, as (column, row) counted from 1.
-    fn threats(&self, player: i64) -> PyResult<Vec<(u8, u8)>> {
+    fn threats(
+        &self,
+        #[pyo3(from_py_with = numbers::player)] player: i64,
+    ) -> PyResult<Vec<(u8, u8)>> {
         Ok(self.position.threats(player_of(player)?).into_iter().map(pair).collect())
     }
 
@@ -490,6 +503,7 @@ pub(crate) fn column_argument(column: &Bound<'_, PyAny>) -> PyResult<Option<Colu
     match column.extract::<i64>() {
         Ok(number) => column_of(number).map(Some),
         Err(error) if error.is_instance_of::<PyOverflowError>(column.py()) => {
+            let column = numbers::text_of(column);
             Err(value_error(format!("no column {column}: columns count from 1")))
         }
         Err(_) => Ok(None),

@@ -3,7 +3,7 @@
 use claimeven_game::{Ruleset, Setup as GameSetup};
 use pyo3::prelude::*;
 
-use crate::value_error;
+use crate::{numbers, value_error};
 
 /// The size of the board, the connect length and the ruleset.
 ///
@@ -20,7 +20,12 @@ pub(crate) struct Setup(pub(crate) GameSetup);
 impl Setup {
     #[new]
     #[pyo3(signature = (cols=7, rows=6, connect=4, ruleset="standard"))]
-    fn new(cols: i64, rows: i64, connect: i64, ruleset: &str) -> PyResult<Setup> {
+    fn new(
+        #[pyo3(from_py_with = numbers::cols)] cols: i64,
+        #[pyo3(from_py_with = numbers::rows)] rows: i64,
+        #[pyo3(from_py_with = numbers::connect)] connect: i64,
+        ruleset: &str,
+    ) -> PyResult<Setup> {
         make(cols, rows, connect, ruleset).map(Setup)
     }
 

@@ -13,12 +13,12 @@ use claimeven_solver::{
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyDict};
 
 use crate::boards::{Boards, array_of, in_parallel};
 use crate::position::position_of;
 use crate::setup::Setup;
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// Computes exact scores: the result of a position under perfect play, and how soon it is reached.
 ///
@@ -39,6 +39,8 @@ use crate::{value_error, work};
 pub(crate) struct Solver {
     options: Options,
     threads: Option<usize>,
+    /// The book as it was given.
+    book: Option<Py<PyAny>>,
     /// Solvers that are not in use. Each call takes one or creates one.
     idle: Mutex<Vec<PlainSolver>>,
 }
@@ -174,8 +176,8 @@ impl Solver {
     #[new]
     #[pyo3(signature = (*, threads=None, table_mb=2, book=None))]
     fn new(
-        threads: Option<usize>,
-        table_mb: usize,
+        #[pyo3(from_py_with = numbers::threads)] threads: Option<usize>,
+        #[pyo3(from_py_with = numbers::table_mb)] table_mb: usize,
         book: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solver> {
         let options = Options::default();
@@ -183,9 +185,9 @@ impl Solver {
             let max = Options::MAX_TABLE_MB;
             return Err(value_error(format!("table_mb {table_mb}: expected 1 to {max}")));
         }
-        if threads.is_some_and(|threads| threads == 0 || threads > Options::MAX_THREADS) {
-            let max = Options::MAX_THREADS;
-            return Err(value_error(format!("threads {threads:?}: expected 1 to {max}")));
+        let max = Options::MAX_THREADS;
+        if let Some(threads) = threads.filter(|threads| !(1..=max).contains(threads)) {
+            return Err(value_error(format!("threads {threads}: expected 1 to {max}")));
         }
         let books = match book {
             None => embedded_books(),
@@ -197,7 +199,8 @@ impl Solver {
         };
         let options = options.with_table_mb(table_mb).with_books(books);
         let options = options.with_threads(threads.unwrap_or(1));
-        Ok(Solver { options, threads, idle: Mutex::default() })
+        let book = book.map(|book| book.clone().unbind());
+        Ok(Solver { options, threads, book, idle: Mutex::default() })
     }
 
     /// The exact score of a position.
@@ -226,8 +229,8 @@ impl Solver {
         &self,
         py: Python<'_>,
         position: &Bound<'_, PyAny>,
-        nodes: Option<u64>,
-        seconds: Option<f64>,
+        #[pyo3(from_py_with = numbers::nodes)] nodes: Option<u64>,
+        #[pyo3(from_py_with = numbers::seconds)] seconds: Option<f64>,
     ) -> PyResult<(i32, i32)> {
         let position = position_of(position)?;
         PlainSolver::check(position.setup()).map_err(value_error)?;
@@ -343,6 +346,14 @@ impl Solver {
     fn nodes(&self) -> u64 {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter().map(PlainSolver::nodes).sum()
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
+        let arguments = PyDict::new(py);
+        arguments.set_item("threads", self.threads)?;
+        arguments.set_item("table_mb", self.options.table_mb())?;
+        arguments.set_item("book", &self.book)?;
+        Ok(((), arguments))
     }
 
     fn __repr__(&self) -> String {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::position::game_of;
-use crate::{value_error, work};
+use crate::{numbers, value_error, work};
 
 /// The maximum number of nodes that are kept in memory.
 const MAX_RECORDED: u32 = 300_000;
@@ -18,7 +18,7 @@ pub(crate) fn search_tree(
     py: Python<'_>,
     position: &Bound<'_, PyAny>,
     agent: &str,
-    max_nodes: usize,
+    #[pyo3(from_py_with = numbers::max_nodes)] max_nodes: usize,
 ) -> PyResult<(String, String)> {
     let game = game_of(position)?;
     let agent: AgentSpec = agent.parse().map_err(value_error)?;

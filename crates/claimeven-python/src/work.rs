@@ -1,20 +1,44 @@
 //! Long work on another thread, without the interpreter's lock, which Ctrl-C can interrupt.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// How often signals are checked and progress is reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+thread_local! {
+    /// The flag of the work that has called Python on this thread.
+    static ENCLOSING: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Calls Python from long work. What Python starts there ends when the work is cancelled: only the main
+/// thread receives Ctrl-C.
+pub(crate) fn within<T>(cancel: Option<&Arc<AtomicBool>>, call: impl FnOnce() -> T) -> T {
+    let before = ENCLOSING.replace(cancel.cloned());
+    let result = call();
+    ENCLOSING.set(before);
+    result
+}
+
+fn check_enclosing() -> PyResult<()> {
+    let is_cancelled = |cancel: &Arc<AtomicBool>| cancel.load(Ordering::Relaxed);
+    if ENCLOSING.with_borrow(|cancel| cancel.as_ref().is_some_and(is_cancelled)) {
+        return Err(PyKeyboardInterrupt::new_err("the work that called this was cancelled"));
+    }
+    Ok(())
+}
+
 /// Runs `work` on its own thread while this one waits without the interpreter's lock.
 ///
-/// Every few milliseconds it checks for signals and calls `tick`. An error of either (Ctrl-C raises
+/// Every few milliseconds it checks for signals, and whether work that called it has been cancelled,
+/// and calls `tick`. An error of either (Ctrl-C raises
 /// `KeyboardInterrupt`) sets the flag passed to `work` and is returned once `work` has ended. A
 /// panic becomes a `RuntimeError`.
 pub(crate) fn run<T: Send>(
@@ -35,7 +59,8 @@ pub(crate) fn run<T: Send>(
         while !is_done.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(POLL_INTERVAL));
             if error.is_none()
-                && let Err(raised) = py.check_signals().and_then(|()| tick(py))
+                && let Err(raised) =
+                    py.check_signals().and_then(|()| check_enclosing()).and_then(|()| tick(py))
             {
                 cancel.store(true, Ordering::Relaxed);
                 error = Some(raised);

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import gymnasium
@@ -26,12 +27,18 @@ def _seed(random: np.random.Generator) -> int:
     return int(random.integers(2**63))
 
 
+def _any_seed() -> int:
+    """The seed of an environment that has not been given one."""
+    return secrets.randbits(63)
+
+
 class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
     """A game against a built-in player.
 
     The observation is int8 of shape (rows, cols, 2): own discs, then the opponent's, the top row first. An action is a
     column from 0. The reward is 1 for a win, -1 for a loss or an illegal move, which ends the game, and 0 otherwise.
-    ``info['action_mask']`` has the legal columns. ``first`` is 'agent', 'opponent' or 'random'.
+    ``info['action_mask']`` has the legal columns. ``first`` is 'agent', 'opponent' or 'random'. Every episode has an
+    opponent of its own, whose random choices depend on the seed.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -51,14 +58,11 @@ class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
         rows, cols = self.setup.rows, self.setup.cols
         self.observation_space = spaces.Box(0, 1, (rows, cols, 2), np.int8)
         self.action_space = spaces.Discrete(cols)
-        self._games = self._make(1)
+        self._games = _native.GameBatch(1, self.setup, opponent, first, "Disabled", _any_seed())
         self._observations = np.zeros((1, rows, cols, 2), np.int8)
         self._masks = np.zeros((1, cols), np.int8)
         self._rewards = np.zeros(1, np.float64)
         self._terminated = np.zeros(1, np.bool_)
-
-    def _make(self, seed: int) -> _native.GameBatch:
-        return _native.GameBatch(1, self.setup, self.opponent, self.first, "Disabled", seed)
 
     @property
     def position(self) -> Position:
@@ -73,7 +77,7 @@ class ConnectFourEnv(gymnasium.Env[NDArray[np.int8], np.int64]):
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None:
-            self._games = self._make(_seed(self.np_random))
+            self._games.seed(_seed(self.np_random))
         self._games.reset(None, self._observations, self._masks)
         return self._observations[0].copy(), self._info()
 
@@ -109,7 +113,9 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
     move, and the reward is that of the side that has just moved. With an opponent, it is like ``ConnectFourEnv``.
 
     With ``copy=False`` the arrays that ``step`` returns are the same every time and are written in place. All autoreset
-    modes of Gymnasium are supported; with SAME_STEP, ``infos['final_obs']`` has the last observations of games that ended.
+    modes of Gymnasium are supported; with SAME_STEP, ``infos['final_obs']`` and ``infos['final_info']`` have the last
+    observations and infos of games that ended, in arrays with a place for every game. ``reset(options={'reset_mask': mask})``
+    restarts the games where the mask is true.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -129,20 +135,22 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self.copy = copy
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.games = _native.GameBatch(
+            num_envs, self.setup, opponent, first, self.autoreset_mode.value, _any_seed()
+        )
         rows, cols = self.setup.rows, self.setup.cols
         self.single_observation_space = spaces.Box(0, 1, (rows, cols, 2), np.int8)
         self.single_action_space = spaces.Discrete(cols)
         self.observation_space = spaces.Box(0, 1, (num_envs, rows, cols, 2), np.int8)
         self.action_space = spaces.MultiDiscrete([cols] * num_envs)
-        self.games = _native.GameBatch(
-            num_envs, self.setup, opponent, first, self.autoreset_mode.value, 1
-        )
         self._observations = np.zeros((num_envs, rows, cols, 2), np.int8)
         self._masks = np.zeros((num_envs, cols), np.int8)
         self._rewards = np.zeros(num_envs, np.float64)
         self._terminated = np.zeros(num_envs, np.bool_)
         self._truncated = np.zeros(num_envs, np.bool_)
         self._all = np.ones(num_envs, np.bool_)
+        self._no_moves = np.zeros((num_envs, cols), np.int8)
+        self._no_moves.flags.writeable = False
         is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last = np.zeros_like(self._observations) if is_same_step else None
 
@@ -161,10 +169,12 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         if seed is not None:
             self.games.seed(_seed(self.np_random))
         mask = None if options is None else options.get("reset_mask")
-        if mask is not None and (mask.shape != (self.num_envs,) or mask.dtype != np.bool_):
-            raise ValueError(f"reset_mask: expected bool of shape ({self.num_envs},)")
+        if mask is not None:
+            given, mask = mask, np.ascontiguousarray(mask)
+            if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+                raise ValueError(f"reset_mask {given!r}: expected {self.num_envs} values of type bool")
         self.games.reset(mask, self._observations, self._masks)
-        self._terminated[self._all if mask is None else mask] = False
+        self._terminated[... if mask is None else mask] = False
         return self._result(self._observations), self._infos()
 
     def step(
@@ -175,9 +185,15 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             actions, self._observations, self._masks, self._rewards, self._terminated, self._last
         )
         infos = self._infos()
-        if self._last is not None and self._terminated.any():
+        if self._last is not None and np.count_nonzero(self._terminated):
+            # As in Gymnasium's own vectors. No column is legal in a game that has ended.
             infos["final_obs"] = self._result(self._last)
-            infos["_final_obs"] = self._terminated.copy()
+            infos["final_info"] = {
+                "action_mask": self._result(self._no_moves),
+                "_action_mask": self._result(self._terminated),
+            }
+            infos["_final_obs"] = self._result(self._terminated)
+            infos["_final_info"] = self._result(self._terminated)
         return (
             self._result(self._observations),
             self._result(self._rewards),
@@ -198,4 +214,7 @@ class ConnectFourVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         return array.copy() if self.copy else array
 
     def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self._result(self._masks), "_action_mask": self._all}
+        return {
+            "action_mask": self._result(self._masks),
+            "_action_mask": self._all.copy(),
+        }
