@@ -339,7 +339,8 @@ mod tests {
     }
 
     fn snapshot(workers: Vec<WorkerStatus>, left: &[&str]) -> FleetSnapshot {
-        let status = FleetStatus { workers, jobs: Vec::new(), units: 7, results: 0, bytes: 0 };
+        let (jobs, abandoned) = (Vec::new(), Vec::new());
+        let status = FleetStatus { workers, jobs, abandoned, units: 7, results: 0, bytes: 0 };
         let left = left.iter().map(|id| (*id).to_owned()).collect();
         FleetSnapshot { is_connected: true, has_streams: true, left, status }
     }
