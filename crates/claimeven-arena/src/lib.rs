@@ -35,6 +35,7 @@ mod csv;
 mod experiments;
 mod export;
 mod external;
+mod fleet_version;
 mod game;
 mod game_match;
 mod game_units;
@@ -72,6 +73,7 @@ pub use experiments::{
 };
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
+pub use fleet_version::FLEET_VERSION;
 pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
 pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
 pub use game_units::{Games, PlannedGame};

@@ -21,6 +21,7 @@ mod failure;
 mod fleet;
 mod game_match;
 mod games;
+mod interrupt;
 mod memory;
 mod options;
 mod output;
