@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use axum::Json;
 use axum::extract::{ConnectInfo, State};
 use axum::http::HeaderMap;
+use claimeven_arena::FLEET_VERSION;
 use claimeven_work::{JobStatus, WorkerStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -184,7 +185,7 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
     let state = app.monitor.state();
     let now = now_ms();
     let status = state.fleet.as_ref();
-    let version = env!("CARGO_PKG_VERSION");
+    let version = FLEET_VERSION;
     let workers: Vec<WorkerView> = status
         .map_or(&[][..], |status| &status.workers)
         .iter()
