@@ -11,6 +11,8 @@ mod bench;
 mod book;
 mod compare;
 mod completions;
+#[cfg(test)]
+mod compose;
 mod count;
 mod doctor;
 mod draw;
