@@ -232,6 +232,7 @@ impl<'a> Match<'a> {
         let mut counted = self.first_pair;
         let games = Games {
             title: None,
+            identity: Some(self.identity()),
             setup: self.setup,
             players: players.to_vec(),
             time: self.time,
@@ -315,6 +316,13 @@ impl<'a> Match<'a> {
             return seed;
         }
         self.time.micros().into_iter().fold(seed, |seed, part| mix_key(seed ^ part))
+    }
+
+    /// What tells the match from others between the same players. The games that have been played
+    /// already make no difference.
+    fn identity(&self) -> String {
+        let Match { seed, pairs, first_pair, sprt, openings, .. } = self;
+        format!("{seed} {first_pair}..{pairs} {sprt:?} {openings:?}")
     }
 
     /// A game by its number, from 0, as a unit of work.

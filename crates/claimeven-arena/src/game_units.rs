@@ -19,6 +19,8 @@ pub struct Games {
     /// The title of the job, if not the names of the players. A different title makes a different
     /// job.
     pub(crate) title: Option<String>,
+    /// What tells the job from others between these players: seed, openings and number of games.
+    pub(crate) identity: Option<String>,
     pub(crate) setup: Setup,
     pub(crate) players: Vec<AgentSpec>,
     pub(crate) time: TimeControl,
@@ -89,7 +91,8 @@ impl Work for Games {
             (None, players) => format!("tournament of {} players", players.len()),
         };
         let job = job_of_players(title, &parameters, &self.players)?;
-        Ok(Job { is_deterministic: self.time.is_unlimited() && job.is_deterministic, ..job })
+        let is_deterministic = self.time.is_unlimited() && job.is_deterministic;
+        Ok(Job { is_deterministic, identity: self.identity.clone(), ..job })
     }
 
     fn open(parameters: serde_json::Value, files: &Files) -> Result<Games, String> {
@@ -104,7 +107,7 @@ impl Work for Games {
         let per_move = parameters.per_move.map(Duration::from_micros);
         let time = TimeControl { clock, per_move };
         let Parameters { setup, memory, .. } = parameters;
-        Ok(Games { title: None, setup, players, time, memory })
+        Ok(Games { title: None, identity: None, setup, players, time, memory })
     }
 
     fn thread(&self) {}
@@ -195,6 +198,7 @@ mod tests {
         let players = players.iter().map(|text| text.parse().unwrap()).collect();
         Games {
             title: None,
+            identity: None,
             setup: Setup::STANDARD,
             players,
             time: TimeControl::default(),

@@ -37,6 +37,7 @@ mod csv;
 pub mod experiments;
 mod export;
 mod external;
+mod fleet_version;
 mod game;
 mod game_match;
 mod game_units;
@@ -69,6 +70,7 @@ pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate,
 pub use claimeven_coach::Theme;
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
+pub use fleet_version::FLEET_VERSION;
 pub use game::{
     Clock, MatchError, Pairing, ParseTimeError, RecordMismatch, TimeControl, play_game,
     play_game_watched,

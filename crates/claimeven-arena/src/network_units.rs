@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Position, Setup};
 use claimeven_work::{File, Files, Job, Work, WorkError};
@@ -83,10 +83,10 @@ impl Work for GateGames {
         let [new, best] = &self.inferences;
         let mut pairs = Vec::new();
         for opening in unit.chunks(PAIRS_PER_UNIT) {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
+            match play_gate_pairs(new, best, &self.parameters, opening, cancel) {
+                Some(played) => pairs.extend(played),
+                None => return Ok(None),
             }
-            pairs.extend(play_gate_pairs(new, best, &self.parameters, opening));
         }
         Ok(Some(pairs))
     }

@@ -167,12 +167,14 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
         gate: &Gate,
         new: &Network,
         best: &Network,
+        cancel: &AtomicBool,
     ) -> Result<Option<Vec<GatePair>>, String> {
         let work = GateGames::new([new.clone(), best.clone()], *gate.parameters());
         let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_PER_UNIT).collect();
         let unit = |number: u64| chunks[number as usize].to_vec();
         let (mut waiting, mut pairs) = (BTreeMap::new(), Vec::new());
-        let played = self.machines.run(&work, 0..chunks.len() as u64, unit, None, |taken| {
+        let units = 0..chunks.len() as u64;
+        let played = self.machines.run(&work, units, unit, Some(cancel), |taken| {
             match taken {
                 DispatchEvent::Output(number, results) => {
                     waiting.insert(number * PAIRS_PER_UNIT as u64, results);
@@ -191,7 +193,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
             Ok(ControlFlow::Continue(()))
         });
         played.map_err(|error: WorkError| error.to_string())?;
-        Ok(Some(pairs))
+        Ok(gate.is_decided(&pairs).then_some(pairs))
     }
 
     fn examine(
@@ -199,6 +201,7 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
         exam: &Exam,
         network: &Network,
         simulations: u32,
+        cancel: &AtomicBool,
     ) -> Result<Option<Vec<ExamPoint>>, String> {
         let work = ExamEvaluations::new(network.clone(), exam.clone(), simulations);
         let units = exam.len().div_ceil(POSITIONS_PER_UNIT);
@@ -206,8 +209,8 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetTraining<D> {
             let start = number as usize * POSITIONS_PER_UNIT;
             start..exam.len().min(start + POSITIONS_PER_UNIT)
         };
-        let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
-        let points = points.map_err(|error| error.to_string())?.expect("it cannot be cancelled");
-        Ok(Some(points.into_iter().flatten().collect()))
+        let points = run_in_order(&self.machines, &work, units as u64, &unit, Some(cancel), |_| {});
+        let points = points.map_err(|error| error.to_string())?;
+        Ok(points.map(|points| points.into_iter().flatten().collect()))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -250,12 +250,13 @@ pub fn evaluate(
 }
 
 /// Evaluates a built-in player on the machines of a dispatcher. `progress` receives the number of
-/// moves so far; returns `None` if it was cancelled.
+/// moves so far; returns `None` if the flag was set before all were known.
 pub fn evaluate_on(
     dispatcher: &impl Dispatcher,
     player: &AgentSpec,
     seed: u64,
     set: &TestSet,
+    cancel: Option<&AtomicBool>,
     mut progress: impl FnMut(u64),
 ) -> Result<Option<Strength>, EvaluateError> {
     let Some((first, _)) = set.positions.first() else {
@@ -269,7 +270,7 @@ pub fn evaluate_on(
     };
     let units = chunks.len() as u64;
     let done = |units: u64| progress((units * MOVES_PER_UNIT as u64).min(set.len() as u64));
-    let Some(moves) = run_in_order(dispatcher, &work, units, &unit, None, done)? else {
+    let Some(moves) = run_in_order(dispatcher, &work, units, &unit, cancel, done)? else {
         return Ok(None);
     };
     let judged = moves.iter().flatten().zip(&set.positions).map(|(chosen, (_, score))| {

@@ -89,15 +89,16 @@ impl<'a> Tournament<'a> {
         threads: usize,
         report: impl FnMut(&TournamentResults),
     ) -> Result<TournamentResults, TournamentError> {
-        self.run_on(&Local { threads }, journal, report)
+        self.run_on(&Local { threads }, journal, None, report)
     }
 
-    /// Runs the tournament on the machines of a dispatcher. If a machine returns wrong games, the
-    /// new games are removed from the journal and played again.
+    /// Runs the tournament on the machines of a dispatcher, until it is done or the flag is set. If a
+    /// machine returns wrong games, the new games are removed from the journal and played again.
     pub fn run_on(
         &self,
         dispatcher: &impl Dispatcher,
         journal: Option<&Path>,
+        cancel: Option<&AtomicBool>,
         mut report: impl FnMut(&TournamentResults),
     ) -> Result<TournamentResults, TournamentError> {
         let mut results = TournamentResults::new(self.plan.players.len());
@@ -124,7 +125,7 @@ impl<'a> Tournament<'a> {
             &self.games(),
             (0..self.schedule.len() as u64).filter(|&number| !is_played[number as usize]),
             |number| vec![self.planned(number as usize)],
-            None,
+            cancel,
             |taken| {
                 let kept = match taken {
                     DispatchEvent::Output(number, records) => {
@@ -300,11 +301,18 @@ impl<'a> Tournament<'a> {
         record
     }
 
+    /// What tells the tournament from others of the same players. The games that have been played
+    /// already make no difference.
+    fn identity(&self) -> String {
+        format!("{} {:?} {:?}", self.plan.seed, self.plan.fixtures, self.openings)
+    }
+
     /// The games as work for a dispatcher.
     fn games(&self) -> Games {
         let players = self.plan.players.iter().map(|entrant| entrant.agent.clone()).collect();
         Games {
             title: None,
+            identity: Some(self.identity()),
             setup: self.plan.setup,
             players,
             time: self.plan.time,

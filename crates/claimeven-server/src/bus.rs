@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use claimeven_arena::FLEET_VERSION;
 use claimeven_work::{Channel, ChannelMessages, Connection};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -78,6 +79,7 @@ pub(crate) struct Envelope {
 pub(crate) fn connection(config: &Config) -> Connection {
     let path = |text: &str| Some(text.into()).filter(|_| !text.is_empty());
     Connection::new(&config.nats)
+        .with_version(FLEET_VERSION)
         .with_nkey(path(&config.nats_nkey))
         .with_credentials(path(&config.nats_creds))
         .with_certificates(path(&config.nats_ca))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{Games, SelfPlayGames};
+use claimeven_arena::{ExamEvaluations, Games, GateGames, SelfPlayGames};
 use claimeven_work::{
     Connection, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, JobStatus, Work,
 };
@@ -36,7 +36,7 @@ pub(crate) struct Monitor {
     connection: Option<Connection>,
     state: Mutex<FleetState>,
     /// How many workers can do each kind of work.
-    workers: [AtomicUsize; 2],
+    workers: [AtomicUsize; WorkKind::ALL.len()],
 }
 
 /// Kinds of work that the page's jobs give to workers.
@@ -44,16 +44,27 @@ pub(crate) struct Monitor {
 pub(crate) enum WorkKind {
     Games,
     SelfPlay,
+    Gate,
+    Exam,
 }
 
 impl WorkKind {
-    const ALL: [WorkKind; 2] = [WorkKind::Games, WorkKind::SelfPlay];
+    const ALL: [WorkKind; 4] =
+        [WorkKind::Games, WorkKind::SelfPlay, WorkKind::Gate, WorkKind::Exam];
 
     const fn name(self) -> &'static str {
         match self {
             WorkKind::Games => Games::KIND,
             WorkKind::SelfPlay => SelfPlayGames::KIND,
+            WorkKind::Gate => GateGames::KIND,
+            WorkKind::Exam => ExamEvaluations::KIND,
         }
+    }
+
+    /// Whether it needs workers with the arithmetic of this server. A tournament does only if networks
+    /// play in it.
+    const fn needs_arithmetic(self) -> bool {
+        !matches!(self, WorkKind::Games)
     }
 }
 
@@ -200,6 +211,8 @@ impl Monitor {
         for kind in WorkKind::ALL {
             let can_help = status.workers.iter().filter(|worker| {
                 Some(&*worker.version) == version
+                    && (!kind.needs_arithmetic()
+                        || worker.arithmetic == claimeven_zero::arithmetic())
                     && worker.kinds.iter().any(|known| known == kind.name())
             });
             self.workers[kind as usize].store(can_help.count(), Ordering::Relaxed);
@@ -324,7 +337,7 @@ mod tests {
     fn worker(id: &str, done: u64) -> WorkerStatus {
         WorkerStatus {
             id: id.to_owned(),
-            version: Connection::new("").version().to_owned(),
+            version: claimeven_arena::FLEET_VERSION.to_owned(),
             kinds: vec!["games".to_owned()],
             arithmetic: "fused".to_owned(),
             threads: 2,
@@ -339,7 +352,8 @@ mod tests {
     }
 
     fn snapshot(workers: Vec<WorkerStatus>, left: &[&str]) -> FleetSnapshot {
-        let status = FleetStatus { workers, jobs: Vec::new(), units: 7, results: 0, bytes: 0 };
+        let (jobs, abandoned) = (Vec::new(), Vec::new());
+        let status = FleetStatus { workers, jobs, abandoned, units: 7, results: 0, bytes: 0 };
         let left = left.iter().map(|id| (*id).to_owned()).collect();
         FleetSnapshot { is_connected: true, has_streams: true, left, status }
     }
@@ -351,7 +365,7 @@ mod tests {
         assert_eq!(monitor.workers(WorkKind::Games), 0);
         monitor.record(snapshot(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
         let workers = WorkKind::ALL.map(|kind| monitor.workers(kind));
-        assert_eq!(workers, [3, 0]);
+        assert_eq!(workers, [3, 0, 0, 0]);
         monitor.record(snapshot(vec![worker("a", 5)], &["b"]), true);
         let gone = |monitor: &Monitor| -> Vec<(String, bool, u64)> {
             let state = monitor.state();
@@ -372,6 +386,22 @@ mod tests {
         assert!(!state.is_connected && state.lost_at.is_some());
         assert_eq!(state.fleet.unwrap().workers.len(), 2);
         assert_eq!((gone(&monitor).len(), monitor.workers(WorkKind::Games)), (1, 0));
+    }
+
+    #[test]
+    fn workers_of_another_arithmetic_do_not_help_with_networks() {
+        let config = Config { nats: "nats://one".to_owned(), ..Config::default() };
+        let monitor = Monitor::new(&config);
+        let kinds = WorkKind::ALL.map(|kind| kind.name().to_owned()).to_vec();
+        let able = |id: &str, arithmetic: &str| WorkerStatus {
+            kinds: kinds.clone(),
+            arithmetic: arithmetic.to_owned(),
+            ..worker(id, 0)
+        };
+        let own = claimeven_zero::arithmetic();
+        monitor.record(snapshot(vec![able("a", own), able("b", "another")], &[]), true);
+        let workers = WorkKind::ALL.map(|kind| monitor.workers(kind));
+        assert_eq!(workers, [2, 1, 1, 1]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use claimeven_arena::FLEET_VERSION;
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -59,7 +60,7 @@ impl App {
     /// The status that this server publishes.
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: FLEET_VERSION.to_owned(),
             leased_games: self.games.fleet().leased_games(),
             live_games: self.games.len(),
             seconds: self.started.elapsed().as_secs(),

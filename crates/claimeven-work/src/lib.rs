@@ -57,9 +57,9 @@ mod work;
 pub use local::{Local, run_jobs};
 #[cfg(feature = "nats")]
 pub use nats::{
-    Channel, ChannelMessages, Connection, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus,
-    JobStatus, Kinds, Log, Nats, UnitCommand, Worker, WorkerStatus, process_name, run_unit,
-    watch_fleet,
+    AbandonedJob, Channel, ChannelMessages, Connection, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot,
+    FleetStatus, JobStatus, Kinds, Log, Nats, UnitCommand, Worker, WorkerStatus, cancel_job,
+    process_name, run_unit, watch_fleet,
 };
 pub use work::{
     DispatchEvent, Dispatcher, DynDispatcher, File, Files, Job, Work, WorkError, run_in_order,

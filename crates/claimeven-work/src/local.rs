@@ -1,13 +1,14 @@
 //! Work on the threads of this process.
 
 use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::work::{DispatchEvent, Dispatcher, Work};
+use crate::work::{DispatchEvent, Dispatcher, Work, WorkError, panic_text};
 
 /// The threads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,38 @@ impl Dispatcher for Local {
         cancel: Option<&AtomicBool>,
         mut take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
+        let mut set_aside = Vec::new();
         run_on_threads(
             numbers,
             self.threads,
             cancel,
-            || work.thread(),
-            |thread, &number, cancel| work.compute(thread, &unit(number), cancel),
-            |number, output| take(DispatchEvent::Output(number, output)),
-        )
+            || None,
+            |thread: &mut Option<W::Thread>, &number, cancel| {
+                let computed = panic::catch_unwind(AssertUnwindSafe(|| {
+                    let thread = thread.get_or_insert_with(|| work.thread());
+                    work.compute(thread, &unit(number), cancel)
+                }));
+                match computed {
+                    Ok(output) => Ok(output?.map(Ok)),
+                    Err(panic) => {
+                        *thread = None;
+                        Ok(Some(Err(panic_text(&*panic))))
+                    }
+                }
+            },
+            |number, output| match output {
+                Ok(output) => take(DispatchEvent::Output(number, output)),
+                Err(reason) => {
+                    set_aside.push((number, reason));
+                    Ok(ControlFlow::Continue(()))
+                }
+            },
+        )?;
+        if set_aside.is_empty() {
+            return Ok(());
+        }
+        set_aside.sort_unstable();
+        Err(WorkError::SetAside(set_aside).into())
     }
 }
 

@@ -4,6 +4,7 @@
 //!   claimeven.units.VERSION.ARITHMETIC.KIND.JOB   units to compute        work-queue stream
 //!   claimeven.results.JOB                         their results           stream, kept for a week
 //!   claimeven-jobs        JOB                     what its units share    key-value bucket
+//!   claimeven-claims      JOB                     its coordinator         key-value bucket, 6 s
 //!   claimeven-attempts    JOB.MESSAGE             starts without an end   key-value bucket
 //!   claimeven-files       SHA-256                 networks, books         object store
 //!   claimeven.live.…                              heartbeats, notices     not stored
@@ -12,13 +13,16 @@
 //! A coordinator publishes units and collects results; it accepts one result for each number,
 //! however many arrive and however late. A worker acknowledges a unit once the server has stored
 //! its result; if it dies before that, the server hands the unit to another worker. A coordinator
-//! can be killed and restarted, too: it rebuilds its state from the stream of results.
+//! can be killed and restarted, too: it rebuilds its state from the stream of results. Only one
+//! coordinator works on a job at a time: it holds the job's claim, which it has to renew.
 //!
 //! Only this module is async.
 
 mod attempts;
 mod bus;
+mod cache;
 mod channel;
+mod claim;
 mod coordinator;
 mod dispatcher;
 mod isolation;
@@ -38,7 +42,9 @@ pub use dispatcher::Nats;
 pub use isolation::{UnitCommand, run_unit};
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
-pub use status::{FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, watch_fleet};
+pub use status::{
+    AbandonedJob, FLEET_TIMEOUT, FleetMonitor, FleetSnapshot, FleetStatus, cancel_job, watch_fleet,
+};
 pub use worker::Worker;
 
 /// Receives log messages, one line each.

@@ -76,6 +76,10 @@ pub struct Job {
     /// The floating-point arithmetic that the results depend on, if any: only workers with the same
     /// arithmetic compute them.
     pub arithmetic: Option<String>,
+    /// What tells it from other jobs with the same parameters, such as a seed. It must be given if a
+    /// repeated command may have fewer units, because it keeps some outputs itself. Otherwise, it is
+    /// made from all units.
+    pub identity: Option<String>,
     /// Whether the outputs can be reproduced; `false` if they depend on how long something took.
     pub is_deterministic: bool,
 }
@@ -92,6 +96,7 @@ impl Job {
             parameters: serde_json::to_value(parameters).expect("parameters are plain data"),
             files: Vec::new(),
             arithmetic: None,
+            identity: None,
             is_deterministic: true,
         }
     }
@@ -119,7 +124,11 @@ pub enum DispatchEvent<T> {
 /// Runs the units of work.
 pub trait Dispatcher {
     /// Computes the units with the given numbers and passes each output to `take` as soon as it is
-    /// available. Ends early if `take` breaks, if the flag is set, or with the first error.
+    /// available. Ends early if `take` breaks, if the flag is set, or with the first error. A unit
+    /// that panics is reported at the end, once all others are done
+    /// ([`WorkError::SetAside`]).
+    ///
+    /// The numbers must come to an end, because dispatchers may collect them before they start.
     fn run<W: Work>(
         &self,
         work: &W,
@@ -195,6 +204,8 @@ pub enum WorkError {
     Panicked(u64, String),
     /// This worker was dismissed because one of its results was wrong.
     Dismissed(String),
+    /// Another process, on the machine with this name, is already doing the same work.
+    Claimed(String),
 }
 
 impl fmt::Display for WorkError {
@@ -210,8 +221,18 @@ impl fmt::Display for WorkError {
             }
             WorkError::Panicked(number, reason) => write!(f, "unit {number}: {reason}"),
             WorkError::Dismissed(reason) => write!(f, "this worker was dismissed: {reason}"),
+            WorkError::Claimed(host) => {
+                write!(f, "the same work is already being done by another process on {host}")
+            }
         }
     }
 }
 
 impl std::error::Error for WorkError {}
+
+/// The message of a panic.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("no message"))
+}

@@ -6,6 +6,7 @@
 //! played in lockstep, so that one batch of a network has a position of each.
 
 use std::ops::Add;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use claimeven_game::{Outcome, Player, Position, Setup};
@@ -84,24 +85,25 @@ impl Add for MatchScore {
     }
 }
 
-/// Plays the match on this machine.
+/// Plays the match on this machine; `None` if the flag is set before it is decided.
 pub(crate) fn gate(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,
     seed: u64,
     threads: usize,
-) -> (MatchScore, Verdict) {
+    cancel: &AtomicBool,
+) -> Option<(MatchScore, Verdict)> {
     let setup = new.architecture().setup().expect("a network's setup is valid");
     let gate = Gate::new(setup, parameters, seed);
     let mut pairs: Vec<GatePair> = Vec::new();
     for openings in gate.openings.chunks(PAIRS_AT_ONCE) {
-        pairs.extend(play_match(new, best, parameters, openings, threads));
+        pairs.extend(play_match(new, best, parameters, openings, threads, cancel)?);
         if gate.is_decided(&pairs) {
             break;
         }
     }
-    gate.outcome(&pairs).expect("all pairs have been played")
+    Some(gate.outcome(&pairs).expect("all pairs have been played"))
 }
 
 /// The half points of the new network in a pair of games: as first and as second player.
@@ -199,14 +201,21 @@ fn play_match(
     parameters: &GateParameters,
     openings: &[Position],
     threads: usize,
-) -> Vec<GatePair> {
+    cancel: &AtomicBool,
+) -> Option<Vec<GatePair>> {
     let share = openings.len().div_ceil(threads.max(1)).max(1);
     thread::scope(|scope| {
         let workers: Vec<_> = openings
             .chunks(share)
-            .map(|openings| scope.spawn(move || play_gate_pairs(new, best, parameters, openings)))
+            .map(|openings| {
+                scope.spawn(move || play_gate_pairs(new, best, parameters, openings, cancel))
+            })
             .collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+        let mut pairs = Vec::new();
+        for worker in workers {
+            pairs.extend(worker.join().expect("no panic")?);
+        }
+        Some(pairs)
     })
 }
 
@@ -218,14 +227,16 @@ struct Pairing {
     pair: usize,
 }
 
-/// Plays a pair of games from each opening. The result of a pair does not depend on the others.
+/// Plays a pair of games from each opening; `None` if the flag is set before they end. The result of a
+/// pair does not depend on the others.
 #[must_use]
 pub fn play_gate_pairs(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,
     openings: &[Position],
-) -> Vec<GatePair> {
+    cancel: &AtomicBool,
+) -> Option<Vec<GatePair>> {
     let mut playing: Vec<Pairing> = openings
         .iter()
         .enumerate()
@@ -235,6 +246,9 @@ pub fn play_gate_pairs(
     let mut half_points = vec![[0; 2]; openings.len()];
     while !playing.is_empty() {
         for (evaluator, is_new) in evaluators.iter_mut().zip([true, false]) {
+            if cancel.load(Ordering::Relaxed) {
+                return None;
+            }
             // Games in which the other network is to move wait.
             let to_move = |game: &&mut Pairing| (game.position.player() == game.new) == is_new;
             let mut games: Vec<&mut Pairing> = playing.iter_mut().filter(to_move).collect();
@@ -260,7 +274,7 @@ pub fn play_gate_pairs(
             });
         }
     }
-    half_points
+    Some(half_points)
 }
 
 #[cfg(test)]
@@ -276,6 +290,19 @@ mod tests {
     }
 
     #[test]
+    fn a_gate_match_can_be_cancelled() {
+        let [trained, untrained] = networks();
+        // It would take hours.
+        let parameters = GateParameters {
+            pairs: 100,
+            simulations: 1_000_000,
+            ..Parameters::strongest(Setup::STANDARD).gate
+        };
+        let cancel = AtomicBool::new(true);
+        assert_eq!(gate(&trained, &untrained, &parameters, 1, 2, &cancel), None);
+    }
+
+    #[test]
     fn a_clear_case_takes_few_games() {
         let [trained, untrained] = networks();
         let parameters = GateParameters {
@@ -283,9 +310,12 @@ mod tests {
             simulations: 6,
             ..Parameters::strongest(Setup::STANDARD).gate
         };
-        let (score, verdict) = gate(&trained, &untrained, &parameters, 1, 2);
+        let play = |new, best, threads| {
+            gate(new, best, &parameters, 1, threads, &AtomicBool::new(false)).unwrap()
+        };
+        let (score, verdict) = play(&trained, &untrained, 2);
         assert_eq!((verdict, score.games()), (Verdict::Promoted, 16), "{score:?}");
-        let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 1);
+        let (reversed, verdict) = play(&untrained, &trained, 1);
         assert_eq!((verdict, reversed.games()), (Verdict::Rejected, 16), "{reversed:?}");
         // The same games, seen from the other side.
         assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
@@ -317,7 +347,9 @@ mod tests {
             ..Parameters::strongest(Setup::STANDARD).gate
         };
         for threads in [1, 2] {
-            let (score, verdict) = gate(&network, &network, &parameters, 1, threads);
+            let go_on = AtomicBool::new(false);
+            let (score, verdict) =
+                gate(&network, &network, &parameters, 1, threads, &go_on).unwrap();
             assert_eq!((score.wins, verdict), (score.losses, Verdict::Rejected));
             assert_eq!(score.games(), 24);
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,8 @@ pub struct Run {
     exam: Option<Exam>,
     /// Other machines that play the games and take the tests, if any.
     machines: Option<Arc<dyn TrainingMachines>>,
+    /// Cancels a gate match.
+    cancel: Arc<AtomicBool>,
     /// Prevents other processes from training in the folder.
     _lock: File,
 }
@@ -389,7 +392,13 @@ impl Run {
         let inference = Inference::new(&self.player);
         let is_gate_due = iteration.is_multiple_of(self.parameters.gate.every.max(1));
         let has_gate = iteration > 1 && is_gate_due;
-        let gate = has_gate.then(|| self.gate(iteration, &inference)).transpose()?;
+        let mut gate = None;
+        if has_gate {
+            gate = self.gate(iteration, &inference)?;
+            if gate.is_none() {
+                return Ok(None);
+            }
+        }
         state.record_gate(gate.map(|(_, verdict)| verdict));
         let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
         let exam = self.exam.as_ref().filter(|_| is_exam_due);
@@ -440,6 +449,12 @@ impl Run {
         self.machines = Some(machines);
     }
 
+    /// Sets a flag that cancels a gate match. It counts as not played: its iteration ends without a
+    /// result and is repeated when the run resumes.
+    pub fn set_cancel(&mut self, cancel: Arc<AtomicBool>) {
+        self.cancel = cancel;
+    }
+
     fn play(
         &self,
         iteration: u64,
@@ -482,7 +497,9 @@ impl Run {
         }
         let start = Instant::now();
         let _ = observer(Event::Testing { iteration });
-        let (score, verdict) = self.gate(iteration, &Inference::new(&self.player))?;
+        let Some((score, verdict)) = self.gate(iteration, &Inference::new(&self.player))? else {
+            return Ok(());
+        };
         let seconds = start.elapsed().as_secs_f64();
         let mut state = self.state;
         state.record_gate(Some(verdict));
@@ -510,23 +527,35 @@ impl Run {
         Ok(())
     }
 
-    fn gate(&self, iteration: u64, new: &Inference) -> Result<(MatchScore, Verdict), RunError> {
+    /// Plays the gate match; `None` if it was cancelled.
+    fn gate(
+        &self,
+        iteration: u64,
+        new: &Inference,
+    ) -> Result<Option<(MatchScore, Verdict)>, RunError> {
         let (parameters, seed) = (&self.parameters.gate, self.seed(iteration, 3));
         let gate = Gate::new(self.setup, parameters, seed);
         let machines = self.machines.as_ref();
-        let pairs = machines.map(|machines| machines.play_gate(&gate, &self.player, &self.best));
+        let cancel = &*self.cancel;
+        let play = |machines: &Arc<dyn TrainingMachines>| {
+            machines.play_gate(&gate, &self.player, &self.best, cancel)
+        };
+        let pairs = machines.map(play);
         let Some(pairs) = pairs.transpose().map_err(RunError::Machines)?.flatten() else {
             let best = Inference::new(&self.best);
-            return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads));
+            return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads, cancel));
         };
         let missing = || RunError::Machines("games of the gate match are missing".to_owned());
-        gate.outcome(&pairs).ok_or_else(missing)
+        gate.outcome(&pairs).map(Some).ok_or_else(missing)
     }
 
     fn examine(&self, exam: &Exam, network: &Inference) -> Result<ExamScore, RunError> {
         let simulations = self.parameters.exam.simulations;
         let machines = self.machines.as_ref();
-        let points = machines.map(|machines| machines.examine(exam, &self.player, simulations));
+        let examine = |machines: &Arc<dyn TrainingMachines>| {
+            machines.examine(exam, &self.player, simulations, &self.cancel)
+        };
+        let points = machines.map(examine);
         let points = points.transpose().map_err(RunError::Machines)?.flatten();
         Ok(match points {
             Some(points) => ExamScore::of(&points),
@@ -620,6 +649,7 @@ impl Run {
             replay: ReplayBuffer::new(setup),
             exam: None,
             machines: None,
+            cancel: Arc::default(),
             _lock: lock,
         };
         run.load()?;

@@ -136,28 +136,30 @@ pub trait TrainingMachines: Send + Sync {
         progress: &SelfPlayProgress,
     ) -> Result<Option<SelfPlayBatch>, String>;
 
-    /// Plays a gate match, at least until it is decided. Returns the results of its first pairs,
-    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the match
-    /// to the process of the run.
+    /// Plays a gate match, until it is decided or the flag is set. Returns the results of its first
+    /// pairs, which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the
+    /// match to the process of the run.
     fn play_gate(
         &self,
         gate: &Gate,
         new: &Network,
         best: &Network,
+        cancel: &AtomicBool,
     ) -> Result<Option<Vec<GatePair>>, String> {
-        let _ = (gate, new, best);
+        let _ = (gate, new, best, cancel);
         Ok(None)
     }
 
     /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`];
-    /// `None` leaves the exam to the process of the run.
+    /// `None`, also if the flag is set, leaves the exam to the process of the run.
     fn examine(
         &self,
         exam: &Exam,
         network: &Network,
         simulations: u32,
+        cancel: &AtomicBool,
     ) -> Result<Option<Vec<ExamPoint>>, String> {
-        let _ = (exam, network, simulations);
+        let _ = (exam, network, simulations, cancel);
         Ok(None)
     }
 }

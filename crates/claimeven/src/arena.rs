@@ -12,6 +12,7 @@ use claimeven_arena::{JournalError, MatchError, Tournament, TournamentError, Tou
 
 use crate::Failure;
 use crate::fleet::{FleetArgs, log_above};
+use crate::interrupt::{check_interrupt, interrupt_flag};
 use crate::options::ThreadsArgs;
 use crate::output::{print_json, write_file};
 use crate::progress;
@@ -80,7 +81,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let bar = progress::bar(plan.games(), "{bar:25} {pos}/{len} games, {per_sec}, {eta} left");
     let (start, mut from_journal) = (Instant::now(), None);
     let machines = args.fleet.machines(args.threads.threads(), log_above(&bar));
-    let played = tournament.run_on(&machines, args.journal.as_deref(), |results| {
+    let cancel = interrupt_flag()?;
+    let played = tournament.run_on(&machines, args.journal.as_deref(), Some(&cancel), |results| {
         bar.set_position(results.games());
         if from_journal.is_none() {
             from_journal = Some(results.games());
@@ -89,6 +91,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let results = played.map_err(|error| stopped(args, error))?;
+    if results.games() < plan.games() {
+        check_interrupt(&cancel)?;
+    }
     let report = results.report(&plan);
     if let Some(path) = &args.html {
         write_file(path, html::page(&report))?;

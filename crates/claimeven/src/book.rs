@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::fleet::{BookScores, FleetArgs, SolverWork, log_above};
+use crate::interrupt::{check_interrupt, interrupt_flag};
 use crate::options::SeedArgs;
 use crate::output::{print_json, write_file};
 use crate::progress::bar;
@@ -137,7 +138,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Input(message));
     }
-    let work = BookScores(SolverWork::new(&args.solver, setup)?);
+    let work = BookScores { solver: SolverWork::new(&args.solver, setup)?, ply: Some(args.plies) };
     let checkpoint = args.out.with_added_extension("part");
     let bar = bar(0, "{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
     bar.set_message("enumerating");
@@ -151,12 +152,13 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
     bar.set_length(before.total - before.done);
     let (missing, positions) = (build.missing(), build.positions());
     let machines = args.fleet.machines(args.solver.threads(), log_above(&bar));
+    let cancel = interrupt_flag()?;
     let mut kept = Ok(());
     machines.run(
         &work,
         missing.into_iter().map(|chunk| chunk as u64),
         |chunk| positions.chunk(chunk as usize).to_vec(),
-        None,
+        Some(&cancel),
         |taken| {
             kept = match taken {
                 DispatchEvent::Output(chunk, scores) => build.add(chunk as usize, &scores),
@@ -167,6 +169,9 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         },
     )?;
     kept.map_err(failed)?;
+    if !build.missing().is_empty() {
+        check_interrupt(&cancel)?;
+    }
     let book = build.finish().map_err(failed)?;
     bar.finish_and_clear();
     write_file(&args.out, book.to_bytes())?;

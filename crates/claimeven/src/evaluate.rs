@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use claimeven_arena::{
     AgentSpec, RandomPositions, Rate, Scoreboard, Strength, TestSet, evaluate, evaluate_on,
@@ -19,6 +20,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::fleet::{BookScores, FleetArgs, Machines, SolverWork, log_above};
+use crate::interrupt::interrupt_flag;
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
@@ -126,7 +128,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let threads = args.threads.threads();
     let log = Arc::new(|message: &str| anstream::eprintln!("{message}"));
-    let sets = sets(args, setup, &args.fleet.machines(threads, log))?;
+    // On this machine alone, Ctrl-C ends the process.
+    let cancel = if args.fleet.is_given() { interrupt_flag()? } else { Arc::default() };
+    let sets = sets(args, setup, &args.fleet.machines(threads, log), &cancel)?;
 
     let positions: u64 = sets.iter().map(|set| set.len() as u64).sum();
     let length = positions * candidates.len() as u64;
@@ -141,8 +145,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             let strength = if args.fleet.is_given() {
                 let before = bar.position();
                 let progress = |moves| bar.set_position(before + moves);
-                let strength = evaluate_on(&machines, agent, seed, set, progress)?;
-                strength.expect("nobody cancels it")
+                let strength = evaluate_on(&machines, agent, seed, set, Some(&cancel), progress)?;
+                strength.ok_or(Failure::Interrupted)?
             } else {
                 let agent = || agent.build(setup, seed);
                 evaluate(agent, set, &Limits::default(), threads, || bar.inc(1))?
@@ -246,7 +250,12 @@ fn spread(kept: &[u64], count: usize) -> Vec<u64> {
     chosen
 }
 
-fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, Failure> {
+fn sets(
+    args: &Args,
+    setup: Setup,
+    machines: &Machines,
+    cancel: &AtomicBool,
+) -> Result<Vec<TestSet>, Failure> {
     let mut sets = match &args.sets {
         Some(folder) => read_sets(folder, setup, args.count as usize)?,
         None => Vec::new(),
@@ -262,6 +271,7 @@ fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, 
                 nats,
                 setup,
                 RandomPositions::new(setup, count, first..=last, seed)?,
+                cancel,
             )?,
         });
     }
@@ -269,14 +279,19 @@ fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, 
 }
 
 /// A test set whose scores are computed by the workers of a fleet.
-fn solve_on_fleet(nats: &Nats, setup: Setup, sampled: RandomPositions) -> Result<TestSet, Failure> {
+fn solve_on_fleet(
+    nats: &Nats,
+    setup: Setup,
+    sampled: RandomPositions,
+    cancel: &AtomicBool,
+) -> Result<TestSet, Failure> {
     const POSITIONS_PER_UNIT: usize = 16;
     let RandomPositions { name, positions } = sampled;
-    let work = BookScores(SolverWork::with_embedded_books(setup));
+    let work = BookScores { solver: SolverWork::with_embedded_books(setup), ply: None };
     let chunks: Vec<&[Position]> = positions.chunks(POSITIONS_PER_UNIT).collect();
     let unit = |number: u64| chunks[number as usize].to_vec();
-    let scores = run_in_order(nats, &work, chunks.len() as u64, &unit, None, |_| {})?;
-    let scores = scores.expect("nobody cancels it").into_iter().flatten();
+    let scores = run_in_order(nats, &work, chunks.len() as u64, &unit, Some(cancel), |_| {})?;
+    let scores = scores.ok_or(Failure::Interrupted)?.into_iter().flatten();
     Ok(TestSet::new(name, positions.iter().copied().zip(scores.map(Score::value))))
 }
 

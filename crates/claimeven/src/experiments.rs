@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::fleet::{FleetArgs, log_above};
+use crate::interrupt::interrupt_flag;
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::output::write_file;
 use crate::progress;
@@ -112,7 +113,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let machines = args.fleet.machines(threads, log_above(&bar));
     let mut lab = Lab::new(seed, threads, args.quick, &watch);
     if args.fleet.is_given() {
-        lab = lab.with_machines(&machines);
+        // The units on the NATS server have to be removed.
+        lab = lab.with_machines(&machines).with_cancel(interrupt_flag()?);
     }
     if let Some(path) = &args.journal {
         lab = lab.with_journal(open_journal(path)?);

@@ -6,13 +6,16 @@ mod status;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use claimeven_arena::experiments::SamplePositions;
-use claimeven_arena::{ExamEvaluations, Games, GateGames, Moves, SelfPlayGames};
-use claimeven_work::{Connection, DispatchEvent, Dispatcher, Kinds, Local, Log, Nats, Work};
+use claimeven_arena::{ExamEvaluations, FLEET_VERSION, Games, GateGames, Moves, SelfPlayGames};
+use claimeven_work::{
+    Connection, DispatchEvent, Dispatcher, Kinds, Local, Log, Nats, UnitCommand, Work,
+};
 use etcetera::BaseStrategy;
 
 use crate::Failure;
@@ -47,6 +50,7 @@ pub(crate) struct ConnectionArgs {
 impl ConnectionArgs {
     pub(crate) fn connection(&self, url: &str, log: Log) -> Connection {
         Connection::new(url)
+            .with_version(FLEET_VERSION)
             .with_nkey(self.nats_nkey.clone())
             .with_credentials(self.nats_creds.clone())
             .with_certificates(self.nats_ca.clone())
@@ -89,6 +93,10 @@ impl FleetArgs {
         let nats = Nats::new(connection, threads, cache())
             .with_arithmetic(claimeven_zero::arithmetic())
             .with_check_share(self.check);
+        let nats = match unit_command() {
+            Some(command) => nats.with_unit_command(command),
+            None => nats,
+        };
         Machines::Fleet(Box::new(nats))
     }
 }
@@ -126,6 +134,16 @@ pub(crate) fn kinds() -> Kinds {
         .with::<ExamEvaluations>()
         .with::<Moves>()
         .with::<SamplePositions>()
+}
+
+/// The command that computes a unit in a process of its own.
+pub(crate) fn unit_command() -> Option<UnitCommand> {
+    let program = std::env::current_exe().ok()?;
+    Some(Arc::new(move || {
+        let mut command = Command::new(&program);
+        command.args(["work", "--unit"]);
+        command
+    }))
 }
 
 /// The folder in which workers cache networks and books.

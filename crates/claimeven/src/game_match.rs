@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::fleet::{FleetArgs, log_above};
+use crate::interrupt::interrupt_flag;
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::output::create_results;
 use crate::progress;
@@ -238,19 +239,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         report.write(&mut out)?;
     }
     if is_interrupted { Err(Failure::Interrupted) } else { Ok(()) }
-}
-
-/// A flag that Ctrl-C sets. A second Ctrl-C ends the process.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancel);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
-    Ok(cancel)
 }
 
 impl Args {

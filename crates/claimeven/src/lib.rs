@@ -11,6 +11,8 @@ mod bench;
 mod book;
 mod compare;
 mod completions;
+#[cfg(test)]
+mod compose;
 mod count;
 mod doctor;
 mod draw;
@@ -21,6 +23,7 @@ mod failure;
 mod fleet;
 mod game_match;
 mod games;
+mod interrupt;
 mod memory;
 mod options;
 mod output;

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use claimeven_arena::{AnalysisLimits, Analyzer, ExactValue};
 use claimeven_game::{Position, Ruleset, Setup};
-use claimeven_solver::{Score, Solver};
+use claimeven_solver::{Bounds, Limits, Score, Solver};
 use claimeven_work::{DispatchEvent, Dispatcher};
 use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Failure;
 use crate::failure::print_error;
 use crate::fleet::{FleetArgs, SolveLines, SolverWork, log_above};
+use crate::interrupt::{check_interrupt, interrupt_flag};
 use crate::progress::bar;
 use crate::setup::SetupArgs;
 use crate::solver::SolverArgs;
@@ -68,8 +69,8 @@ pub(crate) struct Args {
 /// What an answer contains.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct AnswerFormat {
-    all: bool,
-    weak: bool,
+    pub(crate) all: bool,
+    pub(crate) weak: bool,
     pub(crate) json: bool,
 }
 
@@ -146,12 +147,13 @@ fn solve_on_fleet(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(),
     let progress = progress();
     let machines = args.fleet.machines(args.solver.threads(), log_above(&progress));
     let units: Vec<&[String]> = lines.chunks(LINES_PER_UNIT).collect();
+    let cancel = interrupt_flag()?;
     let mut answers = BTreeMap::new();
     machines.run(
         &work,
         0..units.len() as u64,
         |number| units[number as usize].to_vec(),
-        None,
+        Some(&cancel),
         |taken| {
             match taken {
                 DispatchEvent::Output(number, answered) => {
@@ -167,6 +169,9 @@ fn solve_on_fleet(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(),
         },
     )?;
     progress.finish_and_clear();
+    if answers.len() < units.len() {
+        check_interrupt(&cancel)?;
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failed = false;
     for (number, answer) in (1..).zip(answers.into_values().flatten()) {
@@ -208,17 +213,25 @@ impl Solved {
         position: &Position,
         format: AnswerFormat,
         solver: &mut Solver,
+        limits: &Limits,
     ) -> Result<Solved, Failure> {
-        let columns = if format.all { Some(solver.scores(position)?) } else { None };
+        let exact = |bounds: Bounds| bounds.exact().ok_or(Failure::Interrupted);
+        let columns = if format.all {
+            let columns = solver.scores_within(position, limits)?.into_iter();
+            let exact = |bounds: Option<Bounds>| bounds.map(exact).transpose();
+            Some(columns.map(exact).collect::<Result<Vec<_>, Failure>>()?)
+        } else {
+            None
+        };
         let score = match &columns {
             // A finished game has no columns to play.
             Some(columns) => columns.iter().flatten().max().copied(),
             None if format.weak => None,
-            None => Some(solver.score(position)?),
+            None => Some(exact(solver.score_within(position, limits)?)?),
         };
         let sign = match score {
             Some(score) => score.sign(),
-            None => solver.sign(position)?,
+            None => exact(solver.sign_within(position, limits)?)?.sign(),
         };
         let values = |columns: Vec<Option<Score>>| {
             columns.into_iter().map(|score| score.map(Score::value)).collect()
@@ -231,7 +244,11 @@ impl Solved {
         })
     }
 
-    fn by_margin(position: &Position, format: AnswerFormat) -> Result<Solved, Failure> {
+    fn by_margin(
+        position: &Position,
+        format: AnswerFormat,
+        limits: &Limits,
+    ) -> Result<Solved, Failure> {
         if !Analyzer::can_solve(position) {
             let empty = position.setup().cells() - position.ply();
             return Err(Failure::Input(format!(
@@ -242,7 +259,12 @@ impl Solved {
             Some(ExactValue::Margin(lines)) => Some(lines),
             _ => None,
         };
-        let analysis = Analyzer::new(1).analyze(position, &AnalysisLimits::default());
+        let cancel = limits.cancel.clone();
+        let limits = AnalysisLimits { cancel: cancel.clone(), ..AnalysisLimits::default() };
+        let analysis = Analyzer::new(1).analyze(position, &limits);
+        if let Some(cancel) = &cancel {
+            check_interrupt(cancel)?;
+        }
         let columns: Vec<Option<i32>> = analysis
             .columns
             .iter()
@@ -264,16 +286,27 @@ impl Solved {
 }
 
 /// The line that answers a position.
-pub(crate) fn answer(
+fn answer(
     text: &str,
     setup: Setup,
     format: AnswerFormat,
     solver: &mut Solver,
 ) -> Result<String, Failure> {
+    answer_within(text, setup, format, solver, &Limits::default())
+}
+
+/// The line that answers a position, or [`Failure::Interrupted`] when a limit is reached.
+pub(crate) fn answer_within(
+    text: &str,
+    setup: Setup,
+    format: AnswerFormat,
+    solver: &mut Solver,
+    limits: &Limits,
+) -> Result<String, Failure> {
     let position = Position::from_moves(setup, text)?;
     let Solved { columns, score, sign, moves_to_win } = match setup.ruleset() {
-        Ruleset::Standard => Solved::by_score(&position, format, solver)?,
-        Ruleset::Lines => Solved::by_margin(&position, format)?,
+        Ruleset::Standard => Solved::by_score(&position, format, solver, limits)?,
+        Ruleset::Lines => Solved::by_margin(&position, format, limits)?,
     };
     if format.json {
         let outcome = match sign {

@@ -1,14 +1,13 @@
 //! `claimeven work`: a worker of a fleet.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use claimeven_work::{Worker, run_unit};
 
 use crate::Failure;
-use crate::fleet::{ConnectionArgs, cache, kinds};
+use crate::fleet::{ConnectionArgs, cache, kinds, unit_command};
+use crate::interrupt::interrupt_flag;
 use crate::memory::return_freed_memory;
 use crate::options::ThreadsArgs;
 
@@ -73,22 +72,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     });
     let connection = args.connection.connection(args.nats.as_deref().unwrap_or_default(), log);
     let cache = args.cache.clone().unwrap_or_else(cache);
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    // A second signal ends the process.
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
+    let stop = interrupt_flag()?;
     let mut worker = Worker::new(connection, kinds, args.threads.threads(), cache);
-    if let Ok(program) = std::env::current_exe() {
-        worker = worker.with_unit_command(Arc::new(move || {
-            let mut command = Command::new(&program);
-            command.args(["work", "--unit"]);
-            command
-        }));
+    if let Some(command) = unit_command() {
+        worker = worker.with_unit_command(command);
     }
     Ok(worker.run(&stop)?)
 }

@@ -235,3 +235,102 @@ fn a_worker_ends_on_sigterm_within_five_seconds() {
     }
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
+
+/// What two commands of one kind would once have removed from each other.
+#[test]
+fn two_commands_at_once_print_what_each_prints_alone() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let _workers = [worker(folder, &server), worker(folder, &server)];
+    await_workers(folder, &server, 2);
+    let nats = format!("--nats {} --ack-wait 2", server.url());
+    let solve = |number: u64| {
+        let mut random = fastrand::Rng::with_seed(number);
+        let mut moves = || -> String { (0..12).map(|_| random.char('1'..='7')).collect() };
+        let is_open = |moves: &String| {
+            let position =
+                claimeven_game::Position::from_moves(claimeven_game::Setup::STANDARD, moves);
+            position.is_ok_and(|position| position.outcome().is_none())
+        };
+        let positions: Vec<String> =
+            std::iter::repeat_with(&mut moves).filter(is_open).take(40).collect();
+        format!("solve --no-book --table-mb 4 {}", positions.join(" "))
+    };
+    let lines = [solve(1), solve(2)];
+    let alone = lines.each_ref().map(|line| output(folder, line));
+    let running = lines.each_ref().map(|line| {
+        let mut command = claimeven(folder, &format!("{line} {nats}"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    for (process, alone) in running.into_iter().zip(alone) {
+        let together = process.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&together.stderr).into_owned();
+        assert!(together.status.success(), "{stderr}");
+        assert_eq!(String::from_utf8(together.stdout).unwrap(), alone, "{stderr}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_command_leaves_no_units_and_a_killed_one_can_be_cancelled() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let _worker = worker(folder, &server);
+    await_workers(folder, &server, 1);
+    let nats = format!("--nats {} --ack-wait 2", server.url());
+    // It would take hours.
+    let line = format!("book build --plies 10 --no-book --out x.book {nats}");
+    let start = || {
+        let process = Process::start(folder, &line);
+        let started = Instant::now();
+        while status(folder, &server)["jobs"][0]["outstanding"].as_u64().unwrap_or(0) == 0 {
+            assert!(started.elapsed() < TIMEOUT);
+        }
+        process
+    };
+    let mut process = start();
+    let sent = Command::new("kill").args(["-INT", &process.0.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let started = Instant::now();
+    let code = loop {
+        if let Some(status) = process.0.try_wait().unwrap() {
+            break status.code();
+        }
+        assert!(started.elapsed() < TIMEOUT);
+        thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(code, Some(130));
+    assert_eq!(status(folder, &server)["units"], 0);
+
+    let process = start();
+    let id = status(folder, &server)["jobs"][0]["id"].as_str().unwrap().to_owned();
+    let cancel = format!("fleet cancel {id} {nats}");
+    let refused = claimeven(folder, &cancel).output().unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("is running on"), "{stderr}");
+    // Kills it.
+    drop(process);
+    let started = Instant::now();
+    loop {
+        let status = status(folder, &server);
+        if let Some(job) = status["abandoned"].get(0) {
+            assert_eq!(job["id"], *id);
+            assert!(job["units"].as_u64().unwrap() > 0, "{status}");
+            break;
+        }
+        assert!(started.elapsed() < TIMEOUT, "{status}");
+        thread::sleep(Duration::from_millis(200));
+    }
+    let table = output(folder, &format!("fleet status --once {nats}"));
+    assert!(table.contains("no command") && table.contains(&id), "{table}");
+    let removed = output(folder, &cancel);
+    assert!(removed.starts_with(&format!("removed job {id}: ")), "{removed}");
+    let after = status(folder, &server);
+    assert_eq!((&after["units"], &after["abandoned"]), (&0.into(), &serde_json::json!([])));
+    let unknown = claimeven(folder, &cancel).output().unwrap();
+    let stderr = String::from_utf8(unknown.stderr).unwrap();
+    assert!(stderr.contains(&format!("there is no job '{id}'")), "{stderr}");
+}

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use claimeven_arena::FLEET_VERSION;
 use claimeven_work::{JobStatus, WorkerStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -177,7 +178,7 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
     let state = app.monitor.state();
     let now = now_ms();
     let status = state.fleet.as_ref();
-    let version = env!("CARGO_PKG_VERSION");
+    let version = FLEET_VERSION;
     let workers: Vec<WorkerView> = status
         .map_or(&[][..], |status| &status.workers)
         .iter()

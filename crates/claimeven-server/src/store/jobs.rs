@@ -88,8 +88,10 @@ pub(super) enum JobChange {
         to: JobState,
         error: Option<String>,
     },
-    /// The games are numbered records as JSON.
+    /// The games are numbered records as JSON. This and the following changes are made only while the
+    /// server holds the lease of the job, if others share the database.
     Advance {
+        server: Option<String>,
         id: String,
         games: Vec<(i64, String)>,
         done: u64,
@@ -97,18 +99,22 @@ pub(super) enum JobChange {
     },
     /// Removes games, by their numbers.
     Retract {
+        server: Option<String>,
         id: String,
         games: Vec<i64>,
         done: u64,
         result: Option<String>,
     },
+    /// Without a server, it is made at any time: the owner of the job makes it.
     Replan {
+        server: Option<String>,
         id: String,
         plan: String,
         total: u64,
     },
     /// Stores games under their numbers, replacing existing ones.
     ShowGames {
+        server: Option<String>,
         id: String,
         games: Vec<(i64, String)>,
     },
@@ -159,13 +165,13 @@ impl Store {
         Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))?.cast_unsigned())
     }
 
-    /// The job of a kind that has waited longest.
-    pub(crate) async fn next_job(&self, kind: Kind) -> Result<Option<Job>, StoreError> {
+    /// The jobs of a kind that have waited longest.
+    pub(crate) async fn next_jobs(&self, kind: Kind, limit: usize) -> Result<Vec<Job>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM jobs WHERE kind = $1 AND state = 'queued' ORDER BY touched, id LIMIT 1"
+            "SELECT {COLUMNS} FROM jobs WHERE kind = $1 AND state = 'queued' ORDER BY touched, id LIMIT {limit}"
         );
-        let row = self.fetch_optional(sqlx::query(AssertSqlSafe(sql)).bind(kind.name())).await?;
-        row.as_ref().map(job_of).transpose()
+        let rows = self.fetch(sqlx::query(AssertSqlSafe(sql)).bind(kind.name())).await?;
+        rows.iter().map(job_of).collect()
     }
 
     /// Puts jobs whose server has stopped back into the queue; returns their number.
@@ -181,8 +187,7 @@ impl Store {
         to: JobState,
         error: Option<String>,
     ) -> Result<bool, StoreError> {
-        let (id, from) = (id.to_owned(), from.to_vec());
-        let server = self.server.as_deref().map(str::to_owned);
+        let (server, id, from) = (self.own_name(), id.to_owned(), from.to_vec());
         let changed = self.change_jobs(JobChange::SetState { server, id, from, to, error }).await?;
         Ok(changed > 0)
     }
@@ -200,8 +205,8 @@ impl Store {
             Ok((number, serde_json::to_string(game).map_err(broken)?))
         };
         let games = games.iter().map(record).collect::<Result<Vec<_>, StoreError>>()?;
-        let id = id.to_owned();
-        self.change_jobs(JobChange::Advance { id, games, done, result }).await.map(drop)
+        let (server, id) = (self.own_name(), id.to_owned());
+        self.change_jobs(JobChange::Advance { server, id, games, done, result }).await.map(drop)
     }
 
     /// Removes wrong games of a job and restores its earlier progress.
@@ -212,19 +217,35 @@ impl Store {
         done: u64,
         result: Option<String>,
     ) -> Result<(), StoreError> {
-        let id = id.to_owned();
-        self.change_jobs(JobChange::Retract { id, games, done, result }).await.map(drop)
+        let (server, id) = (self.own_name(), id.to_owned());
+        self.change_jobs(JobChange::Retract { server, id, games, done, result }).await.map(drop)
     }
 
-    /// Changes the plan of a job.
+    /// Changes the plan of a job for its owner.
     pub(crate) async fn replan_job(
         &self,
         id: &str,
         plan: String,
         total: u64,
     ) -> Result<(), StoreError> {
-        let id = id.to_owned();
-        self.change_jobs(JobChange::Replan { id, plan, total }).await.map(drop)
+        let (server, id) = (None, id.to_owned());
+        self.change_jobs(JobChange::Replan { server, id, plan, total }).await.map(drop)
+    }
+
+    /// Completes the plan of a running job.
+    pub(crate) async fn complete_plan(
+        &self,
+        id: &str,
+        plan: String,
+        total: u64,
+    ) -> Result<(), StoreError> {
+        let (server, id) = (self.own_name(), id.to_owned());
+        self.change_jobs(JobChange::Replan { server, id, plan, total }).await.map(drop)
+    }
+
+    /// The name of this server, if others share the database.
+    fn own_name(&self) -> Option<String> {
+        self.server_name().map(str::to_owned)
     }
 
     /// Stores games of a training run under their numbers, as JSON.
@@ -233,7 +254,8 @@ impl Store {
         id: &str,
         games: Vec<(i64, String)>,
     ) -> Result<(), StoreError> {
-        self.change_jobs(JobChange::ShowGames { id: id.to_owned(), games }).await.map(drop)
+        let (server, id) = (self.own_name(), id.to_owned());
+        self.change_jobs(JobChange::ShowGames { server, id, games }).await.map(drop)
     }
 
     /// Games of a job as JSON with numbers below `before`, the latest first.
@@ -276,6 +298,18 @@ pub(super) async fn apply(
     connection: &mut AnyConnection,
     change: &JobChange,
 ) -> Result<u64, StoreError> {
+    if let JobChange::Advance { server: Some(server), id, .. }
+    | JobChange::Retract { server: Some(server), id, .. }
+    | JobChange::Replan { server: Some(server), id, .. }
+    | JobChange::ShowGames { server: Some(server), id, .. } = change
+        && !holds_lease(connection, server, id).await?
+    {
+        return Ok(0);
+    }
+    make(connection, change).await
+}
+
+async fn make(connection: &mut AnyConnection, change: &JobChange) -> Result<u64, StoreError> {
     let done = match change {
         JobChange::Add(job) => return add(connection, job).await,
         JobChange::Requeue { is_shared: false } => {
@@ -317,7 +351,7 @@ pub(super) async fn apply(
             }
             done
         }
-        JobChange::Advance { id, games, done, result } => {
+        JobChange::Advance { id, games, done, result, .. } => {
             let sql = "UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3";
             let query = sqlx::query(sql).bind(*done as i64).bind(result.clone()).bind(id.clone());
             let updated = query.execute(&mut *connection).await?;
@@ -327,7 +361,7 @@ pub(super) async fn apply(
             }
             updated
         }
-        JobChange::Retract { id, games, done, result } => {
+        JobChange::Retract { id, games, done, result, .. } => {
             for number in games {
                 sqlx::query("DELETE FROM job_games WHERE job = $1 AND number = $2")
                     .bind(id.clone())
@@ -342,7 +376,7 @@ pub(super) async fn apply(
                 .execute(connection)
                 .await?
         }
-        JobChange::Replan { id, plan, total } => {
+        JobChange::Replan { id, plan, total, .. } => {
             sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")
                 .bind(plan.clone())
                 .bind(*total as i64)
@@ -350,7 +384,7 @@ pub(super) async fn apply(
                 .execute(connection)
                 .await?
         }
-        JobChange::ShowGames { id, games } => {
+        JobChange::ShowGames { id, games, .. } => {
             // Locks the job; the operator may have deleted it in the meantime.
             let known = sqlx::query("UPDATE jobs SET done = done WHERE id = $1").bind(id.clone());
             if known.execute(&mut *connection).await?.rows_affected() == 0 {
@@ -394,6 +428,18 @@ async fn may_change_state(
         return Ok(release(connection, server, id).await? > 0);
     }
     Ok(true)
+}
+
+/// Whether a server holds the lease of a job. If so, nobody else can take it before the end of the
+/// transaction.
+async fn holds_lease(
+    connection: &mut AnyConnection,
+    server: &str,
+    id: &str,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE leases SET server = server WHERE name = $1 AND server = $2";
+    let held = sqlx::query(sql).bind(format!("{LEASE}{id}")).bind(server.to_owned());
+    Ok(held.execute(connection).await?.rows_affected() > 0)
 }
 
 async fn release(

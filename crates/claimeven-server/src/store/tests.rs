@@ -242,3 +242,54 @@ async fn pages_of_a_rare_filter_contain_all_games() {
         }
     }
 }
+
+/// A server whose registration has lapsed may not have noticed it yet.
+#[tokio::test]
+async fn a_server_without_the_lease_cannot_change_a_job() {
+    let Some(url) = postgres_url().await else { return };
+    let mut stores = Vec::new();
+    for name in ["one", "two"] {
+        let store = Store::open(&url, 2, Some(name.into())).await.unwrap();
+        store.register_server("key").await.unwrap();
+        stores.push(store);
+    }
+    let [one, two] = &stores[..] else { unreachable!() };
+    let job = Job {
+        id: "cup".to_owned(),
+        kind: Kind::Tournament,
+        owner: Visitor::stored("ada".to_owned()),
+        created: 0,
+        state: JobState::Queued,
+        title: String::new(),
+        plan: "old".to_owned(),
+        done: 0,
+        total: 9,
+        result: None,
+        error: None,
+    };
+    one.add_job(&job).await.unwrap();
+    let start = |store: &Store| {
+        let store = store.clone();
+        async move {
+            store.set_job_state("cup", &[JobState::Queued], JobState::Running, None).await.unwrap()
+        }
+    };
+    assert!(start(one).await);
+    let game = |text: &str| vec![(1, text.to_owned())];
+    one.complete_plan("cup", "new".to_owned(), 9).await.unwrap();
+    one.show_games("cup", game("of one")).await.unwrap();
+    one.advance_job("cup", &[], 1, None).await.unwrap();
+    // The first server's registration ends, and the second one takes the job.
+    one.leave().await.unwrap();
+    assert_eq!(two.requeue_jobs().await.unwrap(), 1);
+    assert!(start(two).await);
+    two.advance_job("cup", &[], 2, Some("of two".to_owned())).await.unwrap();
+    one.advance_job("cup", &[], 7, Some("of one".to_owned())).await.unwrap();
+    one.show_games("cup", game("again of one")).await.unwrap();
+    one.retract_games("cup", vec![1], 0, None).await.unwrap();
+    one.complete_plan("cup", "lost".to_owned(), 1).await.unwrap();
+    let job = two.job("cup").await.unwrap().unwrap();
+    assert_eq!((job.done, job.total, &*job.plan), (2, 9, "new"));
+    assert_eq!(job.result.as_deref(), Some("of two"));
+    assert_eq!(two.job_games("cup", 9, 9).await.unwrap(), ["of one"]);
+}

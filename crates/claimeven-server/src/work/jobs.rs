@@ -50,14 +50,27 @@ pub(crate) struct Jobs {
 /// A running job, shared by its thread and its watchers.
 #[derive(Default)]
 pub(crate) struct RunningJob {
-    /// Set to stop it.
+    /// Set to end its turn.
     pub(crate) cancel: Arc<AtomicBool>,
+    /// Whether that is because it was stopped. Otherwise it goes back into the queue.
+    is_stopped: AtomicBool,
     /// How many workers of the fleet run it; 0 if this server does.
     pub(crate) workers: AtomicUsize,
     /// The games in progress, by number; if workers play them, the latest results.
     pub(crate) boards: Mutex<BTreeMap<usize, tournament::BoardView>>,
     /// The current stage of a training run.
     pub(crate) stage: Mutex<Option<training::StageView>>,
+}
+
+impl RunningJob {
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
 }
 
 /// How a turn of a job ended.
@@ -119,7 +132,7 @@ impl Jobs {
         monitor: Arc<Monitor>,
     ) -> Arc<Jobs> {
         Arc::new(Jobs {
-            machines: Machines::new(Arc::clone(&config), monitor),
+            machines: Machines::new(&config, monitor),
             store,
             fleet,
             engine,
@@ -164,7 +177,7 @@ impl Jobs {
     /// Stops a job if it runs on this server.
     pub(crate) fn cancel(&self, id: &str) {
         if let Some(running) = self.running(id) {
-            running.cancel.store(true, Ordering::Relaxed);
+            running.stop();
         }
     }
 
@@ -224,7 +237,7 @@ impl Jobs {
         lock(&self.running).get(id).cloned()
     }
 
-    /// Stops a job; returns whether it has stopped. A training run stops only after its gate match.
+    /// Stops a job; returns whether it has stopped yet.
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const TIMEOUT: Duration = Duration::from_secs(5);
         let started = Instant::now();
@@ -275,7 +288,6 @@ impl Jobs {
         self.stopping.cancel();
         self.cancel_all();
         self.tasks.close();
-        // A training run cannot be interrupted in a gate match; it resumes from its last iteration.
         self.tasks.wait().await;
     }
 
@@ -286,9 +298,7 @@ impl Jobs {
         for id in known {
             if self.store.job(&id).await?.is_none() {
                 lock(&self.permits).remove(&id);
-                if let Some(running) = self.running(&id) {
-                    running.cancel.store(true, Ordering::Relaxed);
-                }
+                self.cancel(&id);
             }
         }
         Ok(())
@@ -320,7 +330,11 @@ impl Jobs {
 
     /// Runs the job that has waited longest for a turn; returns whether there was one.
     async fn next_turn(self: &Arc<Self>, kind: Kind) -> Result<bool, StoreError> {
-        let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
+        let busy = lock(&self.running).len();
+        let waiting = self.store.next_jobs(kind, busy + 1).await?;
+        // A turn whose lease has lapsed may not have ended yet, although its job is in the queue again.
+        let is_free = |job: &Job| !lock(&self.running).contains_key(&job.id);
+        let Some(job) = waiting.into_iter().find(is_free) else { return Ok(false) };
         let (id, running) = (job.id.clone(), Arc::new(RunningJob::default()));
         // Registered before its state changes, so that it can be stopped at any time.
         lock(&self.running).insert(id.clone(), Arc::clone(&running));
@@ -339,8 +353,8 @@ impl Jobs {
             self.tasks.spawn(async move { jobs.prepare(job, &running).await });
             return Ok(true);
         }
-        let end = self.work(job, running).await;
-        self.end_turn(kind, &id, end).await;
+        let end = self.work(job, Arc::clone(&running)).await;
+        self.end_turn(kind, &id, &running, end).await;
         Ok(true)
     }
 
@@ -353,25 +367,25 @@ impl Jobs {
         let chosen =
             tournament::choose_openings(&job, &client, &self.engine, &self.config, &running.cancel);
         let end = match chosen.await {
-            Ok(plan) => match self.store.replan_job(&job.id, plan, job.total).await {
+            Ok(plan) => match self.store.complete_plan(&job.id, plan, job.total).await {
                 Ok(()) => TurnEnd::Yielded,
                 Err(error) => TurnEnd::Interrupted(format!("failed to store openings: {error}")),
             },
             Err(end) => end,
         };
-        self.end_turn(job.kind, &job.id, end).await;
+        self.end_turn(job.kind, &job.id, running, end).await;
         self.wake(job.kind).notify_one();
     }
 
     /// Stores how a turn ended.
-    async fn end_turn(&self, kind: Kind, id: &str, end: TurnEnd) {
+    async fn end_turn(&self, kind: Kind, id: &str, running: &RunningJob, end: TurnEnd) {
         let is_interrupted = matches!(end, TurnEnd::Interrupted(_));
         let (state, error) = match end {
             TurnEnd::Done => (JobState::Done, None),
-            TurnEnd::Yielded => (JobState::Queued, None),
-            TurnEnd::Cancelled if self.stopping.is_cancelled() => (JobState::Queued, None),
-            TurnEnd::Cancelled => (JobState::Stopped, None),
-            TurnEnd::Interrupted(reason) => self.after_interruption(id, &reason).await,
+            TurnEnd::Cancelled if running.is_stopped() => (JobState::Stopped, None),
+            // If it was cancelled, the server is shutting down, or its registration has lapsed.
+            TurnEnd::Yielded | TurnEnd::Cancelled => (JobState::Queued, None),
+            TurnEnd::Interrupted(reason) => self.after_interruption(id, running, &reason).await,
             TurnEnd::Failed(reason) => (JobState::Failed, Some(reason)),
         };
         if !is_interrupted || state != JobState::Queued {
@@ -404,8 +418,13 @@ impl Jobs {
     }
 
     /// The state of a job whose turn the database has interrupted: after a growing pause it goes back
-    /// into the queue, unless that has happened too often.
-    async fn after_interruption(&self, id: &str, reason: &str) -> (JobState, Option<String>) {
+    /// into the queue, unless that has happened too often or it is stopped.
+    async fn after_interruption(
+        &self,
+        id: &str,
+        running: &RunningJob,
+        reason: &str,
+    ) -> (JobState, Option<String>) {
         const MAX_INTERRUPTIONS: u32 = 8;
         let count = {
             let mut interruptions = lock(&self.interruptions);
@@ -420,9 +439,10 @@ impl Jobs {
         let pause = Duration::from_secs(1 << (count - 1));
         tokio::select! {
             () = tokio::time::sleep(pause.min(Duration::from_mins(1))) => {}
+            () = tournament::until_set(&running.is_stopped) => {}
             () = self.stopping.cancelled() => {}
         }
-        (JobState::Queued, None)
+        (if running.is_stopped() { JobState::Stopped } else { JobState::Queued }, None)
     }
 
     async fn work(&self, job: Job, running: Arc<RunningJob>) -> TurnEnd {

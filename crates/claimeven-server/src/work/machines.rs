@@ -10,8 +10,8 @@ use std::time::Duration;
 use claimeven_arena::FleetTraining;
 use claimeven_work::Nats;
 use claimeven_zero::{
-    Inference, Network, SelfPlayBatch, SelfPlayParameters, SelfPlayProgress, TrainingMachines,
-    play_games,
+    Exam, ExamPoint, Gate, GatePair, Inference, Network, SelfPlayBatch, SelfPlayParameters,
+    SelfPlayProgress, TrainingMachines, play_games,
 };
 
 use crate::bus;
@@ -27,13 +27,18 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The machines that run jobs.
 #[derive(Clone)]
 pub(crate) struct Machines {
-    config: Arc<Config>,
     monitor: Arc<Monitor>,
+    /// The workers of the fleet, which all jobs share: one connection, and one list of those whose
+    /// results have been checked.
+    nats: Nats,
 }
 
 impl Machines {
-    pub(crate) fn new(config: Arc<Config>, monitor: Arc<Monitor>) -> Machines {
-        Machines { config, monitor }
+    pub(crate) fn new(config: &Config, monitor: Arc<Monitor>) -> Machines {
+        let connection = bus::connection(config);
+        let nats = Nats::new(connection, config.arena_threads, cache(config))
+            .with_arithmetic(claimeven_zero::arithmetic());
+        Machines { monitor, nats }
     }
 
     /// How many workers there are for a kind of work.
@@ -47,16 +52,7 @@ impl Machines {
         if self.workers(kind) == 0 {
             return None;
         }
-        let nats = Nats::new(bus::connection(&self.config), threads, self.cache());
-        Some(nats.with_arithmetic(claimeven_zero::arithmetic()))
-    }
-
-    /// The folder for networks that this process needs if it does the work itself.
-    fn cache(&self) -> PathBuf {
-        let folder = self.config.runs_folder().map(|runs| runs.join(".fleet"));
-        let temporary =
-            || std::env::temp_dir().join(format!("claimeven-fleet-{}", std::process::id()));
-        folder.unwrap_or_else(temporary)
+        Some(self.nats.clone().with_threads(threads))
     }
 
     /// Runs `work` with a stop flag, which is set when `cancel` is or when the NATS server stays
@@ -85,6 +81,13 @@ impl Machines {
         });
         (done, is_lost.into_inner())
     }
+}
+
+/// The folder for networks that this process needs if it does the work itself.
+fn cache(config: &Config) -> PathBuf {
+    let folder = config.runs_folder().map(|runs| runs.join(".fleet"));
+    let temporary = || std::env::temp_dir().join(format!("claimeven-fleet-{}", std::process::id()));
+    folder.unwrap_or_else(temporary)
 }
 
 /// Sets a flag at the end of its scope, even after a panic.
@@ -139,5 +142,50 @@ impl TrainingMachines for TrainingPlayer {
         }
         let network = Inference::new(network);
         Ok(play_games(&network, parameters, seed, numbers, self.threads, progress))
+    }
+
+    fn play_gate(
+        &self,
+        gate: &Gate,
+        new: &Network,
+        best: &Network,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Vec<GatePair>>, String> {
+        let Some(machines) = self.machines.fleet(WorkKind::Gate, self.threads) else {
+            return Ok(None);
+        };
+        let fleet = FleetTraining { machines };
+        let play = |stop: &Arc<AtomicBool>| fleet.play_gate(gate, new, best, stop);
+        Ok(unless_it_fails("gate match", self.machines.run_watched(cancel, play)))
+    }
+
+    fn examine(
+        &self,
+        exam: &Exam,
+        network: &Network,
+        simulations: u32,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Vec<ExamPoint>>, String> {
+        let Some(machines) = self.machines.fleet(WorkKind::Exam, self.threads) else {
+            return Ok(None);
+        };
+        let fleet = FleetTraining { machines };
+        let examine = |stop: &Arc<AtomicBool>| fleet.examine(exam, network, simulations, stop);
+        Ok(unless_it_fails("exam", self.machines.run_watched(cancel, examine)))
+    }
+}
+
+/// What the fleet has returned; `None` if this server has to do the work.
+fn unless_it_fails<T>(what: &str, (done, is_lost): (Result<Option<T>, String>, bool)) -> Option<T> {
+    match done {
+        Ok(None) if is_lost => {
+            tracing::warn!("NATS server unreachable: running the {what} of a training run here");
+            None
+        }
+        Ok(done) => done,
+        Err(error) => {
+            tracing::warn!(error, "The fleet cannot run the {what} of a training run");
+            None
+        }
     }
 }

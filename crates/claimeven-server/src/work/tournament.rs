@@ -124,7 +124,7 @@ pub(crate) async fn choose_openings(
 }
 
 /// Waits until another thread sets a flag.
-async fn until_set(flag: &AtomicBool) {
+pub(crate) async fn until_set(flag: &AtomicBool) {
     while !flag.load(Ordering::Relaxed) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
             }
             Ok(results) => Ok(Some(results)),
             Err(TournamentError::Game(MatchError::Work(
-                error @ (WorkError::LocalOnly(_) | WorkError::Broker(_)),
+                error @ (WorkError::LocalOnly(_) | WorkError::Broker(_) | WorkError::Claimed(_)),
             ))) => {
                 tracing::warn!(%error, job = self.job.id, "The fleet cannot play a tournament");
                 Ok(None)

@@ -208,11 +208,13 @@ fn train(
     };
     let (machines, threads) = (context.machines.clone(), resources.threads);
     run.set_machines(Arc::new(TrainingPlayer { machines, threads }));
+    run.set_cancel(Arc::clone(&running.cancel));
     while run.state().seconds < seconds {
         if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {
             return Ok(TurnEnd::Cancelled);
         }
     }
     run.finish(&mut observer)?;
-    Ok(TurnEnd::Done)
+    let is_cancelled = running.cancel.load(Ordering::Relaxed);
+    Ok(if is_cancelled { TurnEnd::Cancelled } else { TurnEnd::Done })
 }

@@ -216,6 +216,27 @@ async fn a_flag_that_falls_while_the_database_fails_ends_the_game_afterwards() {
     assert_eq!(first["status"], "playing");
 }
 
+/// While it waits longer and longer for the database.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tournament_that_waits_for_the_database_can_be_stopped() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let mut connection = sqlx::SqliteConnection::connect(&server.config.database).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON job_games \
+                  BEGIN SELECT RAISE(ABORT, 'out of order'); END";
+    sqlx::raw_sql(refuse).execute(&mut connection).await.unwrap();
+    let plan = json!({ "players": [{ "agent": "random" }, { "agent": "alphabeta:depth=2" }], "games": 20, "seed": 1, "openings": "random:2" });
+    let tournament = ada.post("/api/arena", plan).await.expect(201);
+    let path = format!("/api/arena/{}", tournament["id"].as_str().unwrap());
+    // After pauses of 1, 2 and 4 seconds, it is in one of 8 seconds.
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    assert_eq!(stopped["state"], "stopped", "{stopped}");
+    sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    assert_eq!(ada.get(&path).await.expect(200)["state"], "stopped");
+}
+
 /// A failed write interrupts a tournament; it does not end it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tournament_continues_once_the_database_works_again() {

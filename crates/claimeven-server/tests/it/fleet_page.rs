@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{GameRecord, Games, MatchError, PlannedGame, SelfPlayGames};
+use claimeven_arena::{FLEET_VERSION, GameRecord, Games, MatchError, PlannedGame, SelfPlayGames};
 use claimeven_server::{Config, Server};
 use claimeven_work::{Connection, Files, Job, Kinds, Work, Worker};
 use serde_json::{Value, json};
@@ -32,7 +32,8 @@ impl TestWorker {
 
     fn with(url: &str, kinds: Kinds) -> TestWorker {
         let cache = tempfile::tempdir().unwrap();
-        let worker = Worker::new(Connection::new(url), kinds, 1, cache.path().to_owned());
+        let connection = Connection::new(url).with_version(FLEET_VERSION);
+        let worker = Worker::new(connection, kinds, 1, cache.path().to_owned());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || drop(worker.run(&flag)));

@@ -110,9 +110,9 @@ async fn set_aside(shared: &Shared, bus: &Bus, unit: &Unit, reason: &str, lost: 
         lost,
     };
     if bus.store_result(&unit.job.id, frame(&header, reason.as_bytes()), None).await.is_ok() {
+        // Its attempts stay until the job ends, because the coordinator looks at them.
         shared.release(unit.key);
         let _ = unit.acker.ack().await;
-        forget(bus, unit).await;
     } else {
         hand_back(shared, unit, RETRY).await;
     }
@@ -126,6 +126,14 @@ pub(super) async fn record_error(shared: &Shared, bus: &Bus, unit: &Unit, error:
         _ => attempts.starts.push(Start { worker: shared.id.clone(), error: Some(error) }),
     }
     let _ = put(bus, unit, &attempts).await;
+}
+
+/// Whether the attempts of a published unit are a reason for setting it aside. For its coordinator,
+/// which may have been told so by a worker that is wrong.
+pub(super) async fn is_hopeless(bus: &Bus, job: &str, sequence: u64) -> bool {
+    let Ok(Some(bytes)) = bus.attempts.get(format!("{job}.{sequence}")).await else { return false };
+    let attempts: Attempts = serde_json::from_slice(&bytes).unwrap_or_default();
+    matches!(attempts.next_step(""), Step::SetAside { .. })
 }
 
 /// Removes the recorded start of a unit that is handed back on purpose and not after a crash.

@@ -26,7 +26,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use nkeys::KeyPair;
 use percent_encoding::percent_decode_str;
 
-use super::{Connection, Warnings};
+use super::{Connection, Warnings, claim};
 use crate::work::WorkError;
 
 const UNITS: &str = "claimeven-units";
@@ -55,6 +55,7 @@ pub(crate) struct Bus {
     pub(crate) units: Stream,
     pub(crate) results: Stream,
     pub(crate) jobs: Store,
+    pub(crate) claims: Store,
     pub(crate) attempts: Store,
     pub(crate) files: ObjectStore,
 }
@@ -224,9 +225,10 @@ impl Bus {
         };
         let (units, results) = (stream(&context, units).await?, stream(&context, results).await?);
         let jobs = bucket(&context, "claimeven-jobs", 7 * DAY).await?;
+        let claims = bucket(&context, "claimeven-claims", claim::LIFETIME).await?;
         let attempts = bucket(&context, "claimeven-attempts", DAY).await?;
         let files = object_store(&context, "claimeven-files", 7 * DAY).await?;
-        Ok(Bus { client, context, units, results, jobs, attempts, files })
+        Ok(Bus { client, context, units, results, jobs, claims, attempts, files })
     }
 
     /// The number of times a connection has been established.
@@ -305,6 +307,22 @@ impl Bus {
         // Fails for units that a worker has acknowledged, which are already gone.
         let mut removing = futures_util::stream::iter(removing).buffer_unordered(64);
         while removing.next().await.is_some() {}
+    }
+
+    /// Removes everything of a job that has no coordinator.
+    pub(crate) async fn remove_job(&self, job: &str) -> Result<(), WorkError> {
+        self.jobs.purge(job).await.map_err(broker_error)?;
+        for (subject, _) in messages_by_subject(&self.units, ">").await? {
+            if subject.rsplit('.').next() == Some(job) {
+                self.remove_units(&subject).await?;
+            }
+        }
+        self.client.publish(format!("{ENDED}.{job}"), "".into()).await.map_err(broker_error)?;
+        // Results that workers are storing.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        self.remove_attempts(job).await?;
+        self.results.purge().filter(results_subject(job)).await.map_err(broker_error)?;
+        Ok(())
     }
 
     /// Forgets the starts of a job's units.
@@ -430,9 +448,18 @@ fn token(text: &str) -> String {
 
 /// The number of messages of a subject in a stream.
 pub(crate) async fn count(stream: &Stream, subject: &str) -> Result<u64, WorkError> {
-    let info = stream.info_builder().subjects(subject).fetch().await.map_err(broker_error)?;
+    let counts = messages_by_subject(stream, subject).await?;
+    Ok(counts.iter().map(|(_, count)| count).sum())
+}
+
+/// The numbers of messages of all subjects in a stream that a filter matches.
+pub(crate) async fn messages_by_subject(
+    stream: &Stream,
+    filter: &str,
+) -> Result<Vec<(String, u64)>, WorkError> {
+    let info = stream.info_builder().subjects(filter).fetch().await.map_err(broker_error)?;
     let counts: Vec<(String, usize)> = info.try_collect().await.map_err(broker_error)?;
-    Ok(counts.iter().map(|(_, count)| *count as u64).sum())
+    Ok(counts.into_iter().map(|(subject, count)| (subject, count as u64)).collect())
 }
 
 pub(crate) fn broker_error(error: impl std::fmt::Display) -> WorkError {

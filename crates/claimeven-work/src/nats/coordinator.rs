@@ -1,6 +1,7 @@
 //! A coordinator: publishes the units of a job and collects their results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,10 +16,12 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
+use super::attempts;
 use super::bus::{
     ANY, Bus, DAY, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker_error, count,
     results_subject, store_error, units_subject,
 };
+use super::claim::Claim;
 use super::dispatcher::{Nats, OwnWorker};
 use super::kinds::Kinds;
 use super::messages::{
@@ -39,13 +42,26 @@ pub(super) struct Caller<'a, U, T> {
 
 /// The thread that computes disputed units.
 pub(super) struct Judge<W: Work> {
-    pub(super) requests: std_mpsc::Sender<(u64, W::Unit)>,
+    pub(super) requests: std_mpsc::Sender<Request<W::Unit>>,
     pub(super) verdicts: UnboundedReceiver<Verdict<W>>,
+}
+
+pub(super) struct Request<U> {
+    pub(super) number: u64,
+    pub(super) unit: U,
+    /// Whether it is to be computed in a process of its own first, because it may crash.
+    pub(super) is_suspect: bool,
 }
 
 pub(super) struct Verdict<W: Work> {
     pub(super) number: u64,
-    pub(super) output: Result<Option<W::Output>, W::Error>,
+    pub(super) judged: Judged<W>,
+}
+
+pub(super) enum Judged<W: Work> {
+    Output(Result<Option<W::Output>, W::Error>),
+    /// It has crashed its process.
+    Crash(String),
 }
 
 /// Why a unit is computed on this machine.
@@ -56,11 +72,15 @@ enum Dispute {
     Difference { results: [(String, Vec<u8>); 2] },
     /// Because a worker reported that it cannot be computed.
     Failure { worker: String, reason: String },
+    /// Because a worker reported that it has crashed several times.
+    Crash { reason: String },
 }
 
 /// A result that another worker has been asked to confirm.
 struct Check {
     worker: String,
+    /// The digest of the unit.
+    digest: String,
     fingerprint: Vec<u8>,
     /// The first unit that was published after it.
     next: u64,
@@ -74,6 +94,7 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     nats: &'a Nats,
     work: &'a W,
     bus: Bus,
+    claim: Claim,
     id: String,
     record: JobRecord,
     job: Job,
@@ -107,9 +128,13 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     set_aside: BTreeMap<u64, String>,
     repeated: u64,
     checked: u64,
+    /// Decides which results are checked. It never leaves this process.
+    secret: RandomState,
 
     workers: HashMap<String, (WorkerStatus, Instant)>,
     reported_versions: HashSet<String>,
+    /// Whether there has been a worker for this job.
+    had_workers: bool,
     /// How long there has been no worker, in ticks of this process rather than by the clock.
     time_without_workers: Duration,
     last_result: Instant,
@@ -141,6 +166,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER_WAIT: Duration = Duration::from_secs(2);
 const NEXT_WORKER_WAIT: Duration = Duration::from_secs(10);
+/// How long to wait for a worker if none came for the part of the work before.
+const KNOWN_WORKER_WAIT: Duration = Duration::from_millis(300);
 /// Bounds of the number of outstanding units: enough to keep all workers busy, but not so many that
 /// the server has to store all of a large job.
 const MIN_WINDOW: usize = 512;
@@ -161,6 +188,7 @@ where
         nats: &'a Nats,
         work: &'a W,
         bus: Bus,
+        claim: Claim,
         record: JobRecord,
         job: Job,
         caller: Caller<'a, U, T>,
@@ -177,6 +205,7 @@ where
             nats,
             work,
             bus,
+            claim,
             id,
             record,
             job,
@@ -203,8 +232,10 @@ where
             set_aside: BTreeMap::new(),
             repeated: 0,
             checked: 0,
+            secret: RandomState::new(),
             workers: HashMap::new(),
             reported_versions: HashSet::new(),
+            had_workers: false,
             time_without_workers: Duration::ZERO,
             last_result: now,
             last_busy: now,
@@ -216,11 +247,17 @@ where
     pub(super) async fn run(&mut self) -> Result<(), W::Error> {
         let ended = self.collect().await;
         self.drop_checks();
+        if self.claim.is_lost() {
+            // The units and results are those of another coordinator now.
+            ended?;
+            return Err(WorkError::Claimed("this or another machine".to_owned()).into());
+        }
         // The final numbers, for monitors.
         self.send_heartbeat().await;
         // The units are no longer needed. The results are kept if the job may be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
         let _ = timeout(CLEAN_UP_TIMEOUT, self.clean_up(is_over)).await;
+        self.claim.release().await;
         ended?;
         if self.set_aside.is_empty() {
             return Ok(());
@@ -260,7 +297,7 @@ where
                 Some(message) = workers.next() => self.on_worker(&message.payload),
                 Some(_) = hello.next() => self.send_heartbeat().await,
                 _ = tick.tick() => {
-                    if self.is_cancelled() {
+                    if self.is_cancelled() || self.claim.is_lost() {
                         return Ok(End::Cancelled);
                     }
                     self.adapt_to_workers();
@@ -292,13 +329,14 @@ where
     /// Starts collecting from the first stored result. Waits for an unavailable server unless the
     /// job is cancelled.
     async fn start_collecting(&mut self) {
-        self.remaining = self.all.iter().copied().collect();
+        let is_open = |number: &u64| !self.set_aside.contains_key(number);
+        self.remaining = self.all.iter().copied().filter(is_open).collect();
         self.remove_outstanding().await;
         self.publishing.clear();
         self.next = 0;
         self.catching_up = true;
         self.results.rewind();
-        while !self.is_cancelled() {
+        while !self.is_cancelled() && !self.claim.is_lost() {
             // Units of a previous coordinator are republished if they are still needed.
             match self.bus.remove_units(&self.units_subject).await {
                 Ok(()) => return,
@@ -386,6 +424,11 @@ where
             self.on_check(&header, body).await?;
             return Ok(ControlFlow::Continue(()));
         }
+        if header.status == Status::Done
+            && matches!(self.disputes.get(&number), Some(Dispute::Crash { .. }))
+        {
+            self.disputes.remove(&number);
+        }
         // A worker that was only cut off may still finish a unit that has been set aside.
         let is_needed = self.remaining.contains(&number)
             || (header.status == Status::Done && self.set_aside.contains_key(&number));
@@ -426,13 +469,37 @@ where
             }
             Status::SetAside => {
                 let reason = String::from_utf8_lossy(body).into_owned();
-                self.nats.connection.log(format!("unit {number} is set aside: {reason}"));
-                self.set_aside.insert(number, reason);
-                self.remaining.remove(&number);
-                self.outstanding.remove(&number);
+                if header.lost.is_empty() && self.nats.can_isolate() {
+                    self.dispute(number, Dispute::Crash { reason });
+                } else if self.is_recorded(number).await {
+                    self.set_aside(number, reason);
+                } else {
+                    // Published again, it gets another three attempts.
+                    let connection = &self.nats.connection;
+                    connection.log(format!("unit {number} has not crashed often enough: {reason}"));
+                    self.outstanding.remove(&number);
+                    self.next = self.next.min(number);
+                }
                 Ok(ControlFlow::Continue(()))
             }
         }
+    }
+
+    /// Whether its recorded starts are a reason for setting a unit aside.
+    async fn is_recorded(&self, number: u64) -> bool {
+        let published = self.outstanding.get(&number).and_then(|published| published.sequence);
+        match published {
+            Some(sequence) => attempts::is_hopeless(&self.bus, &self.id, sequence).await,
+            // Of an earlier coordinator of this job.
+            None => false,
+        }
+    }
+
+    fn set_aside(&mut self, number: u64, reason: String) {
+        self.nats.connection.log(format!("unit {number} is set aside: {reason}"));
+        self.set_aside.insert(number, reason);
+        self.remaining.remove(&number);
+        self.outstanding.remove(&number);
     }
 
     /// Decodes and verifies an output from another machine.
@@ -456,7 +523,7 @@ where
             return;
         }
         let is_new = self.nats.mark_checked(W::KIND, worker);
-        if !is_new && draw(&self.id, number) >= share {
+        if !is_new && draw(&self.secret, &self.id, number) >= share {
             return;
         }
         let fingerprint = W::fingerprint(output);
@@ -466,12 +533,14 @@ where
             return;
         }
         let body = self.encode_unit(number);
+        let digest = digest(&body);
         let header =
-            UnitHeader { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
+            UnitHeader { unit: number, digest: digest.clone(), check_of: Some(worker.clone()) };
         // If this fails, the check times out and is done locally.
         self.publish(number, frame(&header, &body)).await;
         let (next, since) = (self.next, Instant::now());
-        self.checks.insert(number, Check { worker, fingerprint, next, since, sequence: None });
+        let check = Check { worker, digest, fingerprint, next, since, sequence: None };
+        self.checks.insert(number, check);
     }
 
     async fn on_check(&mut self, header: &ResultHeader, body: &[u8]) -> Result<(), W::Error> {
@@ -480,7 +549,7 @@ where
             return Ok(());
         }
         let Some(check) = self.checks.get(&header.unit) else { return Ok(()) };
-        if check.worker == header.worker {
+        if check.worker == header.worker || check.digest != header.digest {
             return Ok(());
         }
         let fingerprint = match self.decode_output(header.unit, body) {
@@ -510,7 +579,7 @@ where
     fn drop_checks(&mut self) {
         let disputed = self.disputes.drain().filter_map(|(_, dispute)| match dispute {
             Dispute::Check { worker, .. } => Some(worker),
-            Dispute::Difference { .. } | Dispute::Failure { .. } => None,
+            Dispute::Difference { .. } | Dispute::Failure { .. } | Dispute::Crash { .. } => None,
         });
         for worker in self.checks.drain().map(|(_, check)| check.worker).chain(disputed) {
             self.nats.unmark_checked(W::KIND, worker);
@@ -519,22 +588,36 @@ where
 
     /// Has a unit computed on this machine.
     fn dispute(&mut self, number: u64, dispute: Dispute) {
+        let is_suspect = matches!(dispute, Dispute::Crash { .. });
         self.disputes.insert(number, dispute);
-        let request = (number, (self.unit)(number));
+        let request = Request { number, unit: (self.unit)(number), is_suspect };
         self.judge.requests.send(request).expect("the judge waits for requests");
     }
 
     async fn on_verdict(&mut self, verdict: Verdict<W>) -> Result<ControlFlow<()>, W::Error> {
-        let Verdict { number, output } = verdict;
+        let Verdict { number, judged } = verdict;
         let Some(dispute) = self.disputes.remove(&number) else {
             // Collecting has been restarted meanwhile.
             return Ok(ControlFlow::Continue(()));
+        };
+        let output = match (judged, &dispute) {
+            (Judged::Output(output), _) => output,
+            (Judged::Crash(_), Dispute::Crash { reason }) => {
+                self.set_aside(number, reason.clone());
+                return Ok(ControlFlow::Continue(()));
+            }
+            (Judged::Crash(reason), _) => Err(WorkError::Panicked(number, reason).into()),
         };
         // An error on this machine is an error of the work itself.
         let Some(output) = output? else { return Ok(ControlFlow::Break(())) };
         let fingerprint = W::fingerprint(&output);
         let differs = format!("its result of unit {number} differs from that of another machine");
         match dispute {
+            Dispute::Crash { reason } => {
+                let connection = &self.nats.connection;
+                connection.log(format!("unit {number} can be computed here: {reason}"));
+                return self.accept(number, output);
+            }
             Dispute::Failure { worker, reason } => {
                 let reason = format!("it failed on unit {number}, which can be computed: {reason}");
                 if self.accept(number, output)?.is_break() {
@@ -574,7 +657,6 @@ where
         let _ = self.bus.client.publish(subject, reason.clone().into()).await;
         self.workers.remove(&worker);
         self.drop_checks();
-        self.set_aside.clear();
         self.dismissed.insert(worker, reason);
         let _ = (self.take)(DispatchEvent::Restart)?;
         self.start_collecting().await;
@@ -619,15 +701,25 @@ where
         let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
         self.window = (64 * threads).clamp(MIN_WINDOW, MAX_WINDOW);
         if !self.bus.is_connected() || self.suitable_workers().next().is_some() {
+            self.had_workers |= self.bus.is_connected();
+            if self.bus.is_connected() && !self.own_worker.is_running() {
+                self.nats.is_alone.store(false, Ordering::Relaxed);
+            }
             self.time_without_workers = Duration::ZERO;
             return;
         }
         self.last_busy = Instant::now();
-        let patience = if self.workers.is_empty() { FIRST_WORKER_WAIT } else { NEXT_WORKER_WAIT };
+        let patience = match (self.had_workers, self.workers.is_empty()) {
+            (true, false) => NEXT_WORKER_WAIT,
+            // Those of an earlier part of the same command would have answered by now.
+            (false, _) if self.nats.is_alone.load(Ordering::Relaxed) => KNOWN_WORKER_WAIT,
+            _ => FIRST_WORKER_WAIT,
+        };
         self.time_without_workers += TICK;
         if self.own_worker.is_running() || self.time_without_workers < patience {
             return;
         }
+        self.nats.is_alone.store(!self.had_workers, Ordering::Relaxed);
         let Nats { connection, arithmetic, threads, cache, .. } = self.nats;
         let (kind, version) = (W::KIND, &connection.version);
         connection.log(format!(
@@ -649,7 +741,7 @@ where
         match count(&self.bus.units, &self.units_subject).await {
             Ok(0) => {
                 // A worker may have recreated the streams, without the job.
-                if store_job(&self.bus, &self.id, &self.record, &self.job).await.is_ok() {
+                if restore_job(&self.bus, &self.id, &self.record, &self.job).await.is_ok() {
                     self.next = 0;
                     self.outstanding.clear();
                 }
@@ -788,6 +880,14 @@ where
     }
 }
 
+/// Stores a job and its files again, because workers did not find all of them.
+async fn restore_job(bus: &Bus, id: &str, record: &JobRecord, job: &Job) -> Result<(), WorkError> {
+    for file in &job.files {
+        store_file(bus, &hash(&file.content), &file.content).await?;
+    }
+    store_record(bus, id, record).await
+}
+
 /// Stores what all units of a job share.
 pub(super) async fn store_job(
     bus: &Bus,
@@ -798,12 +898,19 @@ pub(super) async fn store_job(
     for file in &job.files {
         let name = hash(&file.content);
         if !has_fresh_file(bus, &name).await {
-            bus.files.put(name.as_str(), &mut &file.content[..]).await.map_err(broker_error)?;
+            store_file(bus, &name, &file.content).await?;
         }
     }
+    store_record(bus, id, record).await
+}
+
+async fn store_file(bus: &Bus, name: &str, mut content: &[u8]) -> Result<(), WorkError> {
+    bus.files.put(name, &mut content).await.map(drop).map_err(broker_error)
+}
+
+async fn store_record(bus: &Bus, id: &str, record: &JobRecord) -> Result<(), WorkError> {
     let bytes = serde_json::to_vec(record).expect("records are plain data");
-    bus.jobs.put(id, bytes.into()).await.map_err(broker_error)?;
-    Ok(())
+    bus.jobs.put(id, bytes.into()).await.map(drop).map_err(broker_error)
 }
 
 /// Whether the server has a file that it will keep for some time.
@@ -822,9 +929,26 @@ enum End {
     Cancelled,
 }
 
-/// A number from 0 to 1 that depends on a job and a unit, for the choice of checks.
-fn draw(job: &str, number: u64) -> f64 {
-    let hash = digest(format!("{job}.{number}").as_bytes());
-    let number = u32::from_str_radix(&hash[..8], 16).expect("a digest is hexadecimal");
-    f64::from(number) / (f64::from(u32::MAX) + 1.0)
+/// A number from 0 to 1 that depends on a job and a unit, for the choice of checks. Without the secret,
+/// a worker cannot tell which of its results will be checked.
+fn draw(secret: &RandomState, job: &str, number: u64) -> f64 {
+    let hash = secret.hash_one((job, number));
+    f64::from(hash as u32) / (f64::from(u32::MAX) + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_cannot_predict_which_results_are_checked() {
+        let sample = |secret: &RandomState| -> Vec<u64> {
+            (0..10_000).filter(|&number| draw(secret, "job", number) < 0.02).collect()
+        };
+        let secret = RandomState::new();
+        let checked = sample(&secret);
+        assert!((100..300).contains(&checked.len()), "{}", checked.len());
+        assert_eq!(sample(&secret), checked);
+        assert_ne!(sample(&RandomState::new()), checked);
+    }
 }

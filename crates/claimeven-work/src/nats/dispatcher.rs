@@ -1,6 +1,7 @@
 //! The dispatcher for the workers at a NATS server.
 
 use std::collections::HashSet;
+use std::io;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -16,11 +17,14 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::time::sleep;
 
 use super::bus::{Bus, Retry, broker_error, connect, wait_until_set};
-use super::coordinator::{Caller, Coordinator, Judge, Verdict, store_job};
-use super::messages::JobRecord;
-use super::worker::{Worker, panic_text};
+use super::cache;
+use super::claim::Claim;
+use super::coordinator::{Caller, Coordinator, Judge, Judged, Request, Verdict, store_job};
+use super::isolation::{self, UnitCommand};
+use super::messages::{JobRecord, digest_of_units, hash};
+use super::worker::{Outcome, Worker};
 use super::{Connection, Warnings, host_name, random_text};
-use crate::work::{DispatchEvent, Dispatcher, Job, Work, WorkError};
+use crate::work::{DispatchEvent, Dispatcher, Files, Job, Work, WorkError, panic_text};
 
 /// All workers that are connected to a NATS server.
 ///
@@ -40,6 +44,9 @@ pub struct Nats {
     pub(super) cache: PathBuf,
     /// Workers of whom a result has been or is being checked, by kind of work.
     checked: Arc<Mutex<HashSet<(&'static str, String)>>>,
+    /// Whether the last job that started waited in vain for a worker.
+    pub(super) is_alone: Arc<AtomicBool>,
+    unit_command: Option<UnitCommand>,
     /// The connection that all jobs share, once the first one has started.
     link: Arc<Mutex<Option<Arc<Link>>>>,
 }
@@ -77,13 +84,26 @@ impl Nats {
             check_share: 0.02,
             cache,
             checked: Arc::default(),
+            is_alone: Arc::default(),
+            unit_command: None,
             link: Arc::default(),
         }
+    }
+
+    /// Sets the number of threads of this process, in case there are no workers.
+    pub fn with_threads(self, threads: usize) -> Nats {
+        Nats { threads: threads.max(1), ..self }
     }
 
     /// Sets the arithmetic of this processor, in case this process computes the units.
     pub fn with_arithmetic(self, arithmetic: &str) -> Nats {
         Nats { arithmetic: arithmetic.to_owned(), ..self }
+    }
+
+    /// Sets the command for units that are said to crash their processes. This process computes them
+    /// with it before they are set aside. Without it, the reports of the workers are believed.
+    pub fn with_unit_command(self, command: UnitCommand) -> Nats {
+        Nats { unit_command: Some(command), ..self }
     }
 
     /// Sets the share of units that a second worker recomputes, from 0 to 1.
@@ -102,23 +122,29 @@ impl Dispatcher for Nats {
         take: impl FnMut(DispatchEvent<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
         let job = work.job().map_err(WorkError::LocalOnly)?;
+        if numbers.size_hint().0 > MAX_UNITS {
+            let reason = format!("it has more than {MAX_UNITS} units");
+            return Err(WorkError::LocalOnly(reason).into());
+        }
         let all: Vec<u64> = numbers.collect();
         if all.is_empty() {
             return Ok(());
         }
-        let record = JobRecord::new(W::KIND, &self.connection.version, &job);
-        let Some((link, bus)) = self.open(&record, &job, cancel)? else { return Ok(()) };
+        let units = || digest_of_units(all.iter().map(|&number| (number, unit(number))));
+        let record = JobRecord::new(W::KIND, &self.connection.version, &job, units);
+        let Some((link, bus, claim)) = self.open(&record, &job, cancel)? else { return Ok(()) };
         let own_worker = OwnWorker::default();
         let stop_judge = Arc::new(AtomicBool::new(false));
         thread::scope(|scope| {
             let (requests, to_judge) = std_mpsc::channel();
             let (verdicts, judged) = mpsc::unbounded_channel();
             let stop = Arc::clone(&stop_judge);
-            scope.spawn(move || judge(work, &to_judge, &verdicts, &stop));
+            let isolated = Isolated { nats: self, record: record.clone(), job: job.clone() };
+            scope.spawn(move || judge(work, &isolated, &to_judge, &verdicts, &stop));
             let caller = Caller { all, unit, take, cancel };
             let judge = Judge { requests, verdicts: judged };
             let mut coordinator =
-                Coordinator::new(self, work, bus, record, job, caller, judge, &own_worker);
+                Coordinator::new(self, work, bus, claim, record, job, caller, judge, &own_worker);
             // Dropping the coordinator closes the channel to the judge.
             let ended = link.runtime().block_on(async move { coordinator.run().await });
             stop_judge.store(true, Ordering::Relaxed);
@@ -128,6 +154,9 @@ impl Dispatcher for Nats {
     }
 }
 
+/// The maximum number of units of a job, whose numbers are kept in memory.
+const MAX_UNITS: usize = 100_000_000;
+
 /// How long the first job of a command waits for a server that responds but is not ready, for
 /// example because it has just been started.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -136,23 +165,23 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 const RESTART_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Nats {
-    /// Stores a job on the server; `None` if it is cancelled first. The first job fails if the
-    /// server cannot be used; later jobs wait for it.
+    /// Claims a job and stores it on the server; `None` if it is cancelled first. The first job fails
+    /// if the server cannot be used; later jobs wait for it.
     fn open(
         &self,
         record: &JobRecord,
         job: &Job,
         cancel: Option<&AtomicBool>,
-    ) -> Result<Option<(Arc<Link>, Bus)>, WorkError> {
+    ) -> Result<Option<(Arc<Link>, Bus, Claim)>, WorkError> {
         let known = self.link().clone();
         if let Some(link) = known {
-            let bus = link.runtime().block_on(async {
+            let stored = link.runtime().block_on(async {
                 tokio::select! {
-                    bus = self.store(&link.client, record, job, None) => Some(bus),
+                    stored = self.store(&link.client, record, job, None) => Some(stored),
                     () = wait_until_cancelled(cancel) => None,
                 }
             });
-            return Ok(bus.transpose()?.map(|bus| (link, bus)));
+            return Ok(stored.transpose()?.map(|(bus, claim)| (link, bus, claim)));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -163,19 +192,24 @@ impl Nats {
         let opened = runtime.block_on(async {
             let opened = async {
                 let client = self.connect(started).await?;
-                let bus = Box::pin(self.store(&client, record, job, Some(started + START_TIMEOUT)))
-                    .await?;
-                Ok::<_, WorkError>((client, bus))
+                let deadline = Some(started + START_TIMEOUT);
+                let stored = Box::pin(self.store(&client, record, job, deadline)).await?;
+                Ok::<_, WorkError>((client, stored))
             };
             tokio::select! {
                 opened = opened => Some(opened),
                 () = wait_until_cancelled(cancel) => None,
             }
         });
-        let Some((client, bus)) = opened.transpose()? else { return Ok(None) };
+        let Some((client, (bus, claim))) = opened.transpose()? else { return Ok(None) };
         let link = Arc::new(Link { runtime: Some(runtime), client });
         *self.link() = Some(Arc::clone(&link));
-        Ok(Some((link, bus)))
+        Ok(Some((link, bus, claim)))
+    }
+
+    /// Whether units that are said to crash can be computed in a process of their own.
+    pub(super) fn can_isolate(&self) -> bool {
+        self.unit_command.is_some()
     }
 
     /// Records that a result of a worker is being checked. Returns whether it is the first one.
@@ -208,23 +242,29 @@ impl Nats {
         }
     }
 
-    /// Stores a job, retrying until the deadline.
+    /// Claims and stores a job, retrying until the deadline.
     async fn store(
         &self,
         client: &Client,
         record: &JobRecord,
         job: &Job,
         deadline: Option<Instant>,
-    ) -> Result<Bus, WorkError> {
+    ) -> Result<(Bus, Claim), WorkError> {
+        let id = record.id();
         let mut warnings = Warnings::default();
         loop {
             let stored = async {
                 let bus = Bus::open(client.clone()).await?;
-                store_job(&bus, &record.id(), record, job).await?;
-                Ok(bus)
+                let claim = Claim::take(&bus, &self.connection, &id).await?;
+                if let Err(error) = store_job(&bus, &id, record, job).await {
+                    claim.release().await;
+                    return Err(error);
+                }
+                Ok((bus, claim))
             };
-            match stored.await {
-                Ok(bus) => return Ok(bus),
+            match Box::pin(stored).await {
+                Ok(stored) => return Ok(stored),
+                Err(error @ WorkError::Claimed(_)) => return Err(error),
                 Err(error) if deadline.is_some_and(|end| Instant::now() > end) => {
                     return Err(error);
                 }
@@ -277,24 +317,75 @@ impl OwnWorker {
     }
 }
 
+/// What computing a unit in a process of its own needs.
+struct Isolated<'a> {
+    nats: &'a Nats,
+    record: JobRecord,
+    job: Job,
+}
+
+impl Isolated<'_> {
+    /// Computes a unit; `None` if there is no command for it.
+    fn compute(&self, unit: &[u8], stop: &AtomicBool) -> Option<Outcome> {
+        let command = self.nats.unit_command.as_ref()?;
+        loop {
+            let computed = self
+                .files()
+                .and_then(|files| isolation::compute(command, &self.record, &files, unit, stop));
+            match computed {
+                // Somebody has stopped the process.
+                Ok(Outcome::Cancelled) if !stop.load(Ordering::Relaxed) => {}
+                Ok(outcome) => return Some(outcome),
+                Err(error) => {
+                    return Some(Outcome::Crashed(format!("cannot start a process: {error}")));
+                }
+            }
+        }
+    }
+
+    /// The files of the job on this machine.
+    fn files(&self) -> io::Result<Files> {
+        let stored = self.job.files.iter().map(|file| {
+            let path = cache::find(&self.nats.cache, &hash(&file.content));
+            let path = path.map_or_else(|| cache::store(&self.nats.cache, &file.content), Ok)?;
+            Ok((file.name.clone(), path))
+        });
+        stored.collect()
+    }
+}
+
 /// Computes disputed units on this machine, one after another.
 fn judge<W: Work>(
     work: &W,
-    requests: &std_mpsc::Receiver<(u64, W::Unit)>,
+    isolated: &Isolated<'_>,
+    requests: &std_mpsc::Receiver<Request<W::Unit>>,
     verdicts: &UnboundedSender<Verdict<W>>,
     stop: &Arc<AtomicBool>,
 ) {
     let mut thread = None;
-    while let Ok((number, unit)) = requests.recv() {
-        let computed = panic::catch_unwind(AssertUnwindSafe(|| {
-            let thread = thread.get_or_insert_with(|| work.thread());
-            work.compute(thread, &unit, stop)
-        }));
-        let output = computed.unwrap_or_else(|panic| {
-            thread = None;
-            Err(WorkError::Panicked(number, panic_text(&*panic)).into())
+    while let Ok(Request { number, unit, is_suspect }) = requests.recv() {
+        let outcome = is_suspect
+            .then(|| serde_json::to_vec(&unit).expect("units are plain data"))
+            .and_then(|unit| isolated.compute(&unit, stop));
+        let known = match outcome {
+            Some(Outcome::Crashed(reason)) => Some(Judged::Crash(reason)),
+            Some(Outcome::Done(output)) => {
+                W::decode(&output).ok().map(|output| Judged::Output(Ok(Some(output))))
+            }
+            // It has not crashed, but only here its error has a type.
+            Some(Outcome::Failed(_) | Outcome::Cancelled) | None => None,
+        };
+        let judged = known.unwrap_or_else(|| {
+            let computed = panic::catch_unwind(AssertUnwindSafe(|| {
+                let thread = thread.get_or_insert_with(|| work.thread());
+                work.compute(thread, &unit, stop)
+            }));
+            Judged::Output(computed.unwrap_or_else(|panic| {
+                thread = None;
+                Err(WorkError::Panicked(number, panic_text(&*panic)).into())
+            }))
         });
-        if verdicts.send(Verdict { number, output }).is_err() {
+        if verdicts.send(Verdict { number, judged }).is_err() {
             return;
         }
     }

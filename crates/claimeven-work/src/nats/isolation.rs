@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds::Kinds;
 use super::messages::{JobRecord, frame, unframe};
-use super::worker::{Outcome, panic_text};
-use crate::work::Files;
+use super::worker::Outcome;
+use crate::work::{Files, panic_text};
 
 /// Creates the command that computes a unit; it calls [`run_unit`].
 pub type UnitCommand = Arc<dyn Fn() -> Command + Send + Sync>;
@@ -73,10 +73,14 @@ pub(super) fn compute(
         let _ = output.read_to_end(&mut bytes);
         bytes
     });
-    // The pipe stays open, because its end tells the process that the worker has been killed. A
-    // process that has crashed does not read it.
+    // A process that has crashed does not read it, and one that hangs does not read all of it. The
+    // pipe stays open until the process has ended: its end would tell the process that the worker has
+    // been killed.
     let mut input = process.0.stdin.take().expect("it is piped");
-    let _ = input.write_all(&line);
+    let _writer = thread::spawn(move || {
+        let _ = input.write_all(&line);
+        input
+    });
     let status = loop {
         if cancel.load(Ordering::Relaxed) {
             return Ok(Outcome::Cancelled);
@@ -179,5 +183,32 @@ mod tests {
         assert!(found(b"\nloading\n{}\n\n", b"the end\n"));
         assert!(response(b"").is_none() && response(b"text\n\n").is_none());
         assert!(response(&framed[..framed.len() - 1]).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_does_not_read_its_unit_can_be_cancelled() {
+        use crate::work::Job;
+
+        let record = JobRecord::new("sleep", "1", &Job::new("sleep", &()), String::new);
+        let command: UnitCommand = Arc::new(|| {
+            let mut command = Command::new("sleep");
+            command.arg("600");
+            command
+        });
+        // More than fits into a pipe.
+        let unit = vec![b'1'; 10_000_000];
+        let cancel = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&cancel);
+        let computing =
+            thread::spawn(move || compute(&command, &record, &Files::new(), &unit, &flag).unwrap());
+        thread::sleep(Duration::from_millis(100));
+        cancel.store(true, Ordering::Relaxed);
+        let started = std::time::Instant::now();
+        while !computing.is_finished() {
+            assert!(started.elapsed() < Duration::from_mins(2), "it is not cancelled");
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(matches!(computing.join().unwrap(), Outcome::Cancelled));
     }
 }

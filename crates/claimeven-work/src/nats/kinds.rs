@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::bus::ANY;
 use crate::work::{Files, Work};
 
 /// A list of kinds of work.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[must_use]
 pub struct Kinds {
     list: Vec<(&'static str, Open)>,
@@ -17,8 +18,10 @@ pub struct Kinds {
 type Open = fn(serde_json::Value, &Files) -> Result<Arc<dyn OpenWork>, String>;
 
 impl Kinds {
-    /// An empty list, for a processor with this arithmetic.
+    /// An empty list, for a processor with this arithmetic. If it is empty, only work that does not
+    /// depend on it is done.
     pub fn new(arithmetic: &str) -> Kinds {
+        let arithmetic = if arithmetic.is_empty() { ANY } else { arithmetic };
         Kinds { list: Vec::new(), arithmetic: arithmetic.to_owned() }
     }
 

@@ -71,6 +71,18 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     hash(bytes)[..16].to_owned()
 }
 
+/// The digest of numbered units.
+pub(crate) fn digest_of_units<U: Serialize>(units: impl Iterator<Item = (u64, U)>) -> String {
+    let mut hasher = Sha256::new();
+    for (number, unit) in units {
+        let bytes = serde_json::to_vec(&unit).expect("units are plain data");
+        hasher.update(number.to_le_bytes());
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    digest(&hasher.finalize())
+}
+
 /// A job as stored in its bucket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JobRecord {
@@ -81,10 +93,18 @@ pub(crate) struct JobRecord {
     /// The hash of each file, by name.
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) arithmetic: Option<String>,
+    /// The digest of what tells it from other jobs with the same parameters.
+    pub(crate) identity: String,
 }
 
 impl JobRecord {
-    pub(crate) fn new(kind: &str, version: &str, job: &Job) -> JobRecord {
+    /// The record of a job; `units` digests its units and is called if it has no identity of its own.
+    pub(crate) fn new(
+        kind: &str,
+        version: &str,
+        job: &Job,
+        units: impl FnOnce() -> String,
+    ) -> JobRecord {
         JobRecord {
             kind: kind.to_owned(),
             version: version.to_owned(),
@@ -92,6 +112,7 @@ impl JobRecord {
             parameters: job.parameters.clone(),
             files: job.files.iter().map(|file| (file.name.clone(), hash(&file.content))).collect(),
             arithmetic: job.arithmetic.clone(),
+            identity: job.identity.as_ref().map_or_else(units, |text| digest(text.as_bytes())),
         }
     }
 
@@ -199,9 +220,30 @@ mod tests {
 
     #[test]
     fn different_work_has_a_different_id() {
-        let record = JobRecord::new("squares", "1", &Job::new("a", &1));
-        assert_eq!(record.id(), JobRecord::new("squares", "1", &Job::new("a", &1)).id());
-        assert_ne!(record.id(), JobRecord::new("squares", "2", &Job::new("a", &1)).id());
-        assert_ne!(record.id(), JobRecord::new("squares", "1", &Job::new("a", &2)).id());
+        let id = |version: &str, parameter: i32, units: &[&str]| {
+            let units = || digest_of_units((0..).zip(units));
+            JobRecord::new("squares", version, &Job::new("a", &parameter), units).id()
+        };
+        let one = id("1", 1, &["a", "b"]);
+        assert_eq!(one, id("1", 1, &["a", "b"]));
+        for other in [
+            id("2", 1, &["a", "b"]),
+            id("1", 2, &["a", "b"]),
+            id("1", 1, &["a"]),
+            id("1", 1, &["b", "a"]),
+            id("1", 1, &["ab"]),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+
+    #[test]
+    fn a_job_with_an_identity_is_the_same_with_fewer_units() {
+        let id = |identity: &str, units: &str| {
+            let job = Job { identity: Some(identity.to_owned()), ..Job::new("a", &1) };
+            JobRecord::new("squares", "1", &job, || units.to_owned()).id()
+        };
+        assert_eq!(id("seed 1", "all"), id("seed 1", "some"));
+        assert_ne!(id("seed 1", "all"), id("seed 2", "all"));
     }
 }

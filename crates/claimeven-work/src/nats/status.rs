@@ -12,8 +12,11 @@ use serde::Serialize;
 use tokio::time::{timeout, timeout_at};
 
 use super::Connection;
-use super::bus::{Bus, HELLO, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect};
-use super::messages::{JobStatus, WorkerStatus};
+use super::bus::{
+    Bus, HELLO, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect, messages_by_subject,
+};
+use super::claim::Claim;
+use super::messages::{JobRecord, JobStatus, WorkerStatus};
 use crate::work::WorkError;
 
 /// The workers and jobs of a fleet.
@@ -23,12 +26,68 @@ pub struct FleetStatus {
     pub workers: Vec<WorkerStatus>,
     /// The jobs whose coordinators have sent a heartbeat within [`FLEET_TIMEOUT`].
     pub jobs: Vec<JobStatus>,
+    /// Other jobs of which the server has units or results.
+    pub abandoned: Vec<AbandonedJob>,
     /// Units on the server, waiting or being computed.
     pub units: u64,
     /// Results that the server keeps for unfinished jobs.
     pub results: u64,
     /// The size of both in bytes.
     pub bytes: u64,
+}
+
+/// A job without a coordinator, which can be resumed by the same command or cancelled with
+/// [`cancel_job`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AbandonedJob {
+    /// Its id.
+    pub id: String,
+    /// A short description; empty if the server no longer has the job, but only parts of it.
+    pub title: String,
+    /// Units on the server, which workers compute although nobody waits for them.
+    pub units: u64,
+    /// Results on the server.
+    pub results: u64,
+}
+
+/// Removes the units and results of a job without a coordinator from the server, and has workers drop
+/// what they are computing for it. Fails if there is no such job, or if its coordinator is running.
+pub fn cancel_job(connection: &Connection, id: &str) -> Result<AbandonedJob, WorkError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(broker_error)?.block_on(async {
+        let client = connect(connection, "claimeven fleet cancel", Retry::Never).await?;
+        let bus = Box::new(Bus::open(client).await?);
+        let known = stored_jobs(&bus).await?.remove(id);
+        let title = title(&bus, id).await?;
+        let Some(job) = known.or(title.is_some().then_some([0, 0])) else {
+            return Err(WorkError::Broker(format!("there is no job '{id}'")));
+        };
+        let claim = Claim::take_now(&bus, id).await?;
+        bus.remove_job(id).await?;
+        claim.release().await;
+        let _ = bus.client.flush().await;
+        let [units, results] = job;
+        Ok(AbandonedJob { id: id.to_owned(), title: title.unwrap_or_default(), units, results })
+    })
+}
+
+/// The units and results on the server, by the id of their job.
+async fn stored_jobs(bus: &Bus) -> Result<BTreeMap<String, [u64; 2]>, WorkError> {
+    let mut jobs: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for (index, stream) in [&bus.units, &bus.results].into_iter().enumerate() {
+        for (subject, messages) in messages_by_subject(stream, ">").await? {
+            let id = subject.rsplit('.').next().unwrap_or_default();
+            jobs.entry(id.to_owned()).or_default()[index] += messages;
+        }
+    }
+    Ok(jobs)
+}
+
+/// The title of a job, if the server has it.
+async fn title(bus: &Bus, id: &str) -> Result<Option<String>, WorkError> {
+    let record = bus.jobs.get(id).await.map_err(broker_error)?;
+    let record = record.and_then(|bytes| serde_json::from_slice::<JobRecord>(&bytes).ok());
+    Ok(record.map(|record| record.title))
 }
 
 /// A worker or coordinator without a heartbeat for this long is considered gone.
@@ -62,7 +121,7 @@ pub fn watch_fleet(
     runtime.map_err(broker_error)?.block_on(async {
         let name = "claimeven fleet status";
         let client = connect(connection, name, Retry::Never).await?;
-        let bus = Bus::open(client.clone()).await?;
+        let bus = Box::new(Bus::open(client.clone()).await?);
         let mut monitor = FleetMonitor::new(client, Some(bus)).await?;
         loop {
             let snapshot = monitor.next(interval).await?;
@@ -77,7 +136,7 @@ pub fn watch_fleet(
 /// Listens to the heartbeats of the workers and coordinators of a fleet.
 pub struct FleetMonitor {
     client: Client,
-    bus: Option<Bus>,
+    bus: Option<Box<Bus>>,
     /// When reading the streams last failed.
     streams_failed: Option<Instant>,
     workers: Subscriber,
@@ -102,6 +161,15 @@ pub struct FleetSnapshot {
     pub status: FleetStatus,
 }
 
+/// What the streams have.
+#[derive(Default)]
+struct Stored {
+    units: u64,
+    results: u64,
+    bytes: u64,
+    abandoned: Vec<AbandonedJob>,
+}
+
 /// How long to wait before trying again to read the streams.
 const RETRY_STREAMS: Duration = Duration::from_secs(20);
 /// How long reading them may take. A server does not answer requests that the client's key does not
@@ -116,7 +184,7 @@ impl FleetMonitor {
         FleetMonitor::new(client, None).await
     }
 
-    async fn new(client: Client, bus: Option<Bus>) -> Result<FleetMonitor, WorkError> {
+    async fn new(client: Client, bus: Option<Box<Bus>>) -> Result<FleetMonitor, WorkError> {
         let workers = client.subscribe(format!("{LIVE_WORKERS}.*")).await.map_err(broker_error)?;
         let jobs = client.subscribe(format!("{LIVE_JOBS}.*")).await.map_err(broker_error)?;
         client.publish(HELLO, "".into()).await.map_err(broker_error)?;
@@ -166,15 +234,17 @@ impl FleetMonitor {
             self.known_jobs.values_mut().for_each(|(_, heard)| *heard = now);
         }
         let stored = if is_connected { self.count_stored().await } else { None };
-        let [units, results, bytes] = stored.unwrap_or_default();
+        let has_streams = stored.is_some();
+        let Stored { units, results, bytes, abandoned } = stored.unwrap_or_default();
         let status = FleetStatus {
             workers: self.known_workers.values().map(|(status, _)| status.clone()).collect(),
             jobs: self.known_jobs.values().map(|(status, _)| status.clone()).collect(),
+            abandoned,
             units,
             results,
             bytes,
         };
-        Ok(FleetSnapshot { is_connected, has_streams: stored.is_some(), left, status })
+        Ok(FleetSnapshot { is_connected, has_streams, left, status })
     }
 
     fn on_heartbeat(&mut self, payload: &[u8], left: &mut Vec<String>) {
@@ -191,19 +261,33 @@ impl FleetMonitor {
         }
     }
 
-    /// Units, results and bytes of the streams.
-    async fn count_stored(&mut self) -> Option<[u64; 3]> {
+    /// What the streams have.
+    async fn count_stored(&mut self) -> Option<Stored> {
         if self.streams_failed.is_some_and(|missed| missed.elapsed() < RETRY_STREAMS) {
             return None;
         }
         let count = async {
             if self.bus.is_none() {
-                self.bus = Some(Bus::open(self.client.clone()).await.ok()?);
+                self.bus = Some(Box::new(Bus::open(self.client.clone()).await.ok()?));
             }
             let bus = self.bus.as_ref()?;
             let (units, results) =
                 (bus.units.get_info().await.ok()?.state, bus.results.get_info().await.ok()?.state);
-            Some([units.messages, results.messages, units.bytes + results.bytes])
+            let mut abandoned = Vec::new();
+            if units.messages + results.messages > 0 {
+                for (id, [units, results]) in stored_jobs(bus).await.ok()? {
+                    if !self.known_jobs.contains_key(&id) {
+                        let title = title(bus, &id).await.ok()?.unwrap_or_default();
+                        abandoned.push(AbandonedJob { id, title, units, results });
+                    }
+                }
+            }
+            Some(Stored {
+                units: units.messages,
+                results: results.messages,
+                bytes: units.bytes + results.bytes,
+                abandoned,
+            })
         };
         let stored = timeout(STREAMS_TIMEOUT, count).await.ok().flatten();
         if stored.is_none() {

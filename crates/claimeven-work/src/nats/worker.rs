@@ -1,13 +1,14 @@
 //! A worker: pulls units, computes them, publishes their results.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::io::ErrorKind;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
 
 use async_nats::Client;
 use async_nats::connection::State;
@@ -25,14 +26,15 @@ use super::bus::{
     ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, Retry, broker_error, connect,
     wait_until_set,
 };
+use super::cache;
 use super::isolation::{self, UnitCommand};
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHeader, Status, UnitHeader, WorkerStatus, frame, hash,
     unframe,
 };
-use super::{Connection, Warnings, process_name, random, random_text};
-use crate::work::{Files, WorkError};
+use super::{Connection, Warnings, process_name, random};
+use crate::work::{Files, WorkError, panic_text};
 
 /// How long running units may continue after the stop.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
@@ -126,8 +128,9 @@ impl Worker {
                 .spawn(move || shared.compute())
                 .map_err(broker_error)?;
         }
+        let own = Some(&*self.kinds.arithmetic).filter(|own| *own != ANY);
         for kind in self.kinds.names() {
-            for arithmetic in [ANY, &self.kinds.arithmetic] {
+            for arithmetic in [ANY].into_iter().chain(own) {
                 tokio::spawn(pull(Arc::clone(&shared), bus.clone(), arithmetic.to_owned(), kind));
             }
         }
@@ -164,6 +167,8 @@ pub(super) struct Shared {
     jobs: Mutex<HashMap<String, Arc<OpenJob>>>,
     /// Whether the jobs that are open or being opened have ended.
     ends: Mutex<HashMap<String, Arc<AtomicBool>>>,
+    /// When a file of a job was last not on the server.
+    missing: Mutex<HashMap<String, Instant>>,
     starting: UnboundedSender<Starting>,
     finished: UnboundedSender<Finished>,
     is_leaving: AtomicBool,
@@ -242,6 +247,7 @@ impl Shared {
             next_key: AtomicU64::new(0),
             jobs: Mutex::default(),
             ends: Mutex::default(),
+            missing: Mutex::default(),
             starting,
             finished,
             is_leaving: AtomicBool::new(false),
@@ -422,31 +428,30 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panic: {}", text.unwrap_or("no message"))
-}
-
 async fn pause(stop: &AtomicBool, time: Duration) {
     let _ = timeout(time, wait_until_set(stop)).await;
 }
 
 /// Pulls the units of a kind as long as there is room for them.
 async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static str) {
-    let mut delay = Duration::from_millis(100);
+    const FIRST_DELAY: Duration = Duration::from_millis(100);
+    let mut delay = FIRST_DELAY;
     while !shared.is_leaving.load(Ordering::Relaxed) {
         let connection = &shared.worker.connection;
-        let Ok(consumer) = bus.consumer(connection, &arithmetic, kind).await else {
-            // This also happens after the server has lost its data.
-            sleep(delay).await;
-            delay = (2 * delay).min(Duration::from_secs(4));
-            if let Err(error) = Bus::open(bus.client.clone()).await {
-                shared.warn(&bus.client, format!("cannot get units: {error}; trying again"));
+        let consumer = match bus.consumer(connection, &arithmetic, kind).await {
+            Ok(consumer) => consumer,
+            Err(refused) => {
+                // The first time, the server may have lost its data.
+                let opened = Bus::open(bus.client.clone()).await;
+                if let Some(error) = opened.err().or((delay > FIRST_DELAY).then_some(refused)) {
+                    shared.warn(&bus.client, format!("cannot get units: {error}; trying again"));
+                }
+                sleep(delay).await;
+                delay = (2 * delay).min(Duration::from_secs(4));
+                continue;
             }
-            continue;
         };
-        delay = Duration::from_millis(100);
+        delay = FIRST_DELAY;
         loop {
             if shared.is_leaving.load(Ordering::Relaxed) {
                 return;
@@ -535,7 +540,8 @@ async fn receive(
             let _ = acker.ack_with(answer).await;
             return;
         }
-        Err(OpenError::Broker) => {
+        Err(OpenError::Here(reason)) => {
+            shared.warn(&bus.client, format!("cannot open job {id}: {reason}; trying again"));
             shared.release(key);
             let _ = acker.ack_with(AckKind::Nak(Some(RETRY))).await;
             return;
@@ -566,11 +572,19 @@ async fn receive(
 }
 
 enum OpenError {
-    /// The server does not answer.
-    Broker,
-    /// The job cannot be opened here.
+    /// The server does not answer, or this machine has a problem, such as a full disk.
+    Here(String),
+    /// The job itself is wrong.
     Job(String),
 }
+
+fn error_here(error: impl std::fmt::Display) -> OpenError {
+    OpenError::Here(error.to_string())
+}
+
+/// After a file of a job was found to be missing, it is not looked for again for this long. Finding out
+/// that parts of it are missing takes a while, and every unit of the job needs it.
+const MISSING_TIME: Duration = Duration::from_secs(3);
 
 /// Finds or opens a job; `None` if it or one of its files is not on the server.
 async fn open_job(
@@ -582,17 +596,24 @@ async fn open_job(
         *lock(&job.used) = Instant::now();
         return Ok(Some(Arc::clone(job)));
     }
+    if lock(&shared.missing).get(id).is_some_and(|found| found.elapsed() < MISSING_TIME) {
+        return Ok(None);
+    }
     // A job may end while it is being opened. It is removed before its end is announced, so from
     // here on either the record is missing or the end is recorded.
     let has_ended = Arc::clone(lock(&shared.ends).entry(id.to_owned()).or_default());
-    let record = bus.jobs.get(id).await.map_err(|_| OpenError::Broker)?;
+    let record = bus.jobs.get(id).await.map_err(error_here)?;
     let Some(record) = record else { return Ok(None) };
     let record: JobRecord = serde_json::from_slice(&record)
         .map_err(|error| OpenError::Job(format!("invalid record: {error}")))?;
     let mut files = Files::new();
     for (name, hash) in &record.files {
         let Some(path) = fetch_file(bus, &shared.worker.cache, hash).await? else {
-            shared.warn(&bus.client, format!("job {id}: file {hash} is not on the server"));
+            let message = format!("job {id}: file {hash} is not on the server or damaged there");
+            shared.warn(&bus.client, message);
+            let mut missing = lock(&shared.missing);
+            missing.retain(|_, found| found.elapsed() < MISSING_TIME);
+            missing.insert(id.to_owned(), Instant::now());
             return Ok(None);
         };
         files.insert(name.clone(), path);
@@ -621,30 +642,44 @@ async fn open_job(
     Ok(Some(Arc::clone(lock(&shared.jobs).entry(id.to_owned()).or_insert(job))))
 }
 
-/// The path of a file in the cache, to which it is downloaded if necessary; `None` if it is not on
-/// the server.
-async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<Option<PathBuf>, OpenError> {
-    let path = cache.join(expected);
-    let is_whole = |bytes: &[u8]| hash(bytes) == expected;
-    if fs::read(&path).is_ok_and(|bytes| is_whole(&bytes)) {
+/// How long to wait for the next part of a file.
+const FILE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The path of a file in the cache, to which it is downloaded if necessary; `None` if the server does
+/// not have it, or not all of it.
+async fn fetch_file(
+    bus: &Bus,
+    folder: &Path,
+    expected: &str,
+) -> Result<Option<PathBuf>, OpenError> {
+    if let Some(path) = cache::find(folder, expected) {
         return Ok(Some(path));
     }
     let mut object = match bus.files.get(expected).await {
         Ok(object) => object,
         Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
-        Err(_) => return Err(OpenError::Broker),
+        Err(error) => return Err(error_here(error)),
     };
     let mut bytes = Vec::new();
-    object.read_to_end(&mut bytes).await.map_err(|_| OpenError::Broker)?;
-    if !is_whole(&bytes) {
-        return Err(OpenError::Job(format!("file {expected} is corrupt")));
+    loop {
+        match timeout(FILE_TIMEOUT, object.read_buf(&mut bytes)).await {
+            Ok(Ok(0)) => break,
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) if error.kind() != ErrorKind::InvalidData => {
+                return Err(error_here(error));
+            }
+            // Its digest is wrong, or parts are missing.
+            Ok(Err(_)) => return Ok(None),
+            Err(_) if bus.is_connected() => return Ok(None),
+            Err(_) => return Err(error_here("lost the connection")),
+        }
     }
-    let failed = |error: std::io::Error| OpenError::Job(format!("{}: {error}", path.display()));
-    fs::create_dir_all(cache).map_err(failed)?;
-    // Workers on one machine may share the folder.
-    let new = cache.join(format!("{expected}.{}", random_text()));
-    fs::write(&new, &bytes).and_then(|()| fs::rename(&new, &path)).map_err(failed)?;
-    Ok(Some(path))
+    if hash(&bytes) != expected {
+        return Ok(None);
+    }
+    let stored = cache::store(folder, &bytes);
+    let failed = |error| error_here(format!("cannot write to {}: {error}", folder.display()));
+    stored.map(Some).map_err(failed)
 }
 
 /// Records starts for threads, several at a time.

@@ -76,7 +76,7 @@ impl Drop for WorkerProcess {
 }
 
 /// Waits for a status of the fleet.
-fn await_status(url: &str, mut is_met: impl FnMut(&FleetStatus) -> bool) {
+pub(super) fn await_status(url: &str, mut is_met: impl FnMut(&FleetStatus) -> bool) {
     let started = Instant::now();
     watch_fleet(&Connection::new(url), Duration::from_millis(50), |status| {
         assert!(started.elapsed() < TEST_TIMEOUT, "{status:?}");
@@ -187,7 +187,13 @@ fn a_unit_that_was_set_aside_by_mistake_is_done() {
             (id, worker) = (job.id.clone(), status.workers[0].id.clone());
             job.done > 0
         });
-        let set_aside = |number, lost: &[&str]| {
+        // The units were published in their order, and nothing before them.
+        let record = |number: u64, lost: &[&str]| {
+            let starts = lost.iter().map(|worker| json!({ "worker": worker, "error": null }));
+            let attempts = json!({ "starts": starts.collect::<Vec<_>>() }).to_string();
+            server.publish(&format!("$KV.claimeven-attempts.{id}.{}", number + 1), &attempts);
+        };
+        let set_aside = |number: u64, lost: &[&str]| {
             let unit = serde_json::to_vec(&HashUnit { number, fault: fault.clone() }).unwrap();
             let hash = Sha256::digest(&unit);
             let digest = format!("{:016x}", u64::from_be_bytes(hash[..8].try_into().unwrap()));
@@ -197,9 +203,19 @@ fn a_unit_that_was_set_aside_by_mistake_is_done() {
             server.publish(&format!("claimeven.results.{id}"), &format!("{head}\nlost"));
         };
         // Nobody knows the first one's workers, so it is set aside until its result arrives.
-        set_aside(40, &["y", "z"]);
-        set_aside(41, &["y", &worker]);
+        let unknown: Vec<String> = (0..10).map(|number| format!("y{number}")).collect();
+        let mut unknown: Vec<&str> = unknown.iter().map(|worker| &**worker).collect();
+        record(40, &unknown);
+        set_aside(40, &unknown);
+        unknown.push(&worker);
+        record(41, &unknown);
+        set_aside(41, &unknown);
+        // There is no record of this one.
+        set_aside(42, &["y", "z"]);
         wait_until("unit 40", &fleet, || fleet.has_logged("unit 40 is set aside: lost"));
+        wait_until("unit 42", &fleet, || {
+            fleet.has_logged("unit 42 has not crashed often enough: lost")
+        });
         wait_until("the end", &fleet, || job.is_finished());
         assert_eq!(job.join().unwrap().unwrap().0, expected(60));
         assert!(!fleet.has_logged("unit 41 is set aside"));
@@ -326,4 +342,88 @@ fn forgotten_units_are_delivered_although_the_workers_are_busy_with_another_job(
         cancel.store(true, Ordering::Relaxed);
         other.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn a_worker_cannot_set_aside_units_that_do_not_crash() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _worker = fleet.worker(&url, 1);
+    await_workers(&url, 1);
+    let nats = fleet.nats(&url).with_check_share(0.0).with_unit_command(Arc::new(|| {
+        let mut command = this_program("unit_process");
+        command.env(URL, "none");
+        command
+    }));
+    // Only workers can compute unit 50.
+    let fault = |number| match number {
+        50 => Fault::PanicUnlessWorker(0),
+        _ => Fault::Sleep(100),
+    };
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 37, 60, fault));
+        let mut id = String::new();
+        await_status(&url, |status| {
+            let Some(job) = status.jobs.first() else { return false };
+            id.clone_from(&job.id);
+            job.outstanding > 0
+        });
+        for number in [40, 41, 50] {
+            let unit = serde_json::to_vec(&HashUnit { number, fault: fault(number) }).unwrap();
+            let hash = Sha256::digest(&unit);
+            let digest = format!("{:016x}", u64::from_be_bytes(hash[..8].try_into().unwrap()));
+            let head =
+                json!({ "unit": number, "digest": digest, "worker": "x", "status": "set-aside" });
+            server.publish(&format!("claimeven.results.{id}"), &format!("{head}\nI say so"));
+        }
+        wait_until("the end", &fleet, || job.is_finished());
+        assert_eq!(job.join().unwrap().unwrap().0, expected(60));
+    });
+    assert!(fleet.has_logged("unit 50 is set aside: I say so"), "{:?}", fleet.log);
+    for number in [40, 41] {
+        assert!(fleet.has_logged(&format!("unit {number} can be computed here: I say so")));
+    }
+}
+
+/// A download would wait for them forever.
+#[test]
+fn a_file_of_which_the_server_has_lost_parts_is_stored_again() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    // Another job with the same file leaves it on the server.
+    collect(&nats, 38, 1, |_| Fault::None).unwrap();
+    let parts = json!({ "filter": "$O.claimeven-files.C.>" }).to_string();
+    server.request("$JS.API.STREAM.PURGE.OBJ_claimeven-files", &parts);
+    let other = Fleet::new();
+    let _worker = other.worker(&url, 1);
+    await_workers(&url, 1);
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 39, 50, |_| Fault::None));
+        wait_until("the end", &fleet, || job.is_finished());
+        assert_eq!(job.join().unwrap().unwrap().0, expected(50));
+    });
+    assert!(other.has_logged("is not on the server or damaged there"), "{:?}", other.log);
+}
+
+/// It says nothing about the worker's results.
+#[cfg(unix)]
+#[test]
+fn a_worker_that_cannot_write_to_its_disk_is_not_dismissed() {
+    let Some(server) = Server::start() else { return };
+    let (broken, fleet, url) = (Fleet::new(), Fleet::new(), server.url());
+    // A file in place of its cache folder.
+    std::fs::write(broken.folder.path().join("worker"), "").unwrap();
+    let worker = broken.worker(&url, 1);
+    await_workers(&url, 1);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 40, 50, |_| Fault::None));
+        wait_until("a warning", &broken, || broken.has_logged("cannot write to"));
+        let _other = fleet.worker(&url, 1);
+        wait_until("the end", &fleet, || job.is_finished());
+        assert_eq!(job.join().unwrap().unwrap().0, expected(50));
+    });
+    worker.stop().unwrap();
+    assert!(!fleet.has_logged("is dismissed"), "{:?}", fleet.log);
 }

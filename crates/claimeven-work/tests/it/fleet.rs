@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use claimeven_work::{
     Connection, DispatchEvent, Dispatcher, Kinds, Local, Nats, Work, WorkError, Worker, watch_fleet,
 };
+use serde_json::json;
 
+use super::crashes::await_status;
 use super::hash_work::{COMPUTED, Fault, HashUnit, Hashes, OPENED, SLOW_TO_OPEN, correct_hash};
 use super::server::{Proxy, Server};
 
@@ -487,4 +489,168 @@ fn two_hundred_workers_at_once() {
     for worker in workers {
         worker.stop().unwrap();
     }
+}
+
+/// Commands such as two `claimeven solve` differ only in their units.
+#[test]
+fn jobs_that_differ_only_in_their_units_do_not_affect_each_other() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
+    await_workers(&url, 2);
+    let nats = [(); 2].map(|()| fleet.nats(&url).with_check_share(0.0));
+    thread::scope(|scope| {
+        let [short, long] = [(&nats[0], 5, 300), (&nats[1], 10, 400)].map(|(nats, ms, units)| {
+            scope.spawn(move || collect(nats, 33, units, |_| Fault::Sleep(ms)))
+        });
+        wait_until("the end", &fleet, || short.is_finished() && long.is_finished());
+        assert_eq!(short.join().unwrap().unwrap().0, expected(300));
+        assert_eq!(long.join().unwrap().unwrap().0, expected(400));
+    });
+    // Neither removed units or results of the other.
+    assert_eq!(COMPUTED[33].load(Ordering::Relaxed), 300 + 400);
+}
+
+#[test]
+fn the_same_job_is_not_run_twice_at_the_same_time() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _worker = fleet.worker(&url, 1);
+    await_workers(&url, 1);
+    let work = Hashes::<false> { salt: 12345, test: 34 };
+    let unit = |number| HashUnit { number, fault: Fault::Sleep(20) };
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    let cancel = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let run =
+            || nats.run(&work, 0..100_000, unit, Some(&cancel), |_| Ok(ControlFlow::Continue(())));
+        let first = scope.spawn(run);
+        wait_until("units", &fleet, || COMPUTED[34].load(Ordering::Relaxed) > 5);
+        let again = scope.spawn(run);
+        wait_until("the refusal", &fleet, || again.is_finished());
+        let error = again.join().unwrap().unwrap_err();
+        assert!(matches!(error, WorkError::Claimed(_)), "{error}");
+        assert!(fleet.has_logged("is being done by another process on"), "{:?}", fleet.log);
+        let computed = COMPUTED[34].load(Ordering::Relaxed);
+        wait_until("more units", &fleet, || COMPUTED[34].load(Ordering::Relaxed) > computed + 5);
+        assert!(!first.is_finished());
+        cancel.store(true, Ordering::Relaxed);
+        first.join().unwrap().unwrap();
+    });
+    // Once it has ended, it can be run again.
+    let enough = nats.run(&work, 0..100_000, unit, None, |_| Ok(ControlFlow::Break(())));
+    enough.unwrap();
+}
+
+/// For example after it was frozen.
+#[test]
+fn a_coordinator_whose_job_was_taken_over_ends_and_leaves_it_alone() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _worker = fleet.worker(&url, 1);
+    await_workers(&url, 1);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 35, 100_000, |_| Fault::Sleep(20)));
+        let mut id = String::new();
+        await_status(&url, |status| {
+            let Some(job) = status.jobs.first() else { return false };
+            id.clone_from(&job.id);
+            job.done > 0
+        });
+        let other = json!({ "host": "other", "id": "1", "process": null }).to_string();
+        server.publish(&format!("$KV.claimeven-claims.{id}"), &other);
+        wait_until("the end", &fleet, || job.is_finished());
+        let error = job.join().unwrap().unwrap_err();
+        assert!(matches!(error, WorkError::Claimed(_)), "{error}");
+    });
+    await_status(&url, |status| status.units > 0 && status.results > 0);
+}
+
+/// The results of checks have to be those of the same unit, too.
+#[test]
+fn a_check_of_another_unit_with_the_same_number_is_ignored() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
+    await_workers(&url, 2);
+    let nats = fleet.nats(&url).with_check_share(1.0);
+    thread::scope(|scope| {
+        let job = scope.spawn(|| collect(&nats, 36, 60, |_| Fault::Sleep(40)));
+        let mut id = String::new();
+        await_status(&url, |status| {
+            let Some(job) = status.jobs.first() else { return false };
+            id.clone_from(&job.id);
+            job.done > 0
+        });
+        let mut is_first = true;
+        while !job.is_finished() {
+            for number in 0..60 {
+                let header = json!({
+                    "unit": number, "digest": "of another", "worker": "honest", "status": "done",
+                    "is_check": true
+                });
+                server.publish(&format!("claimeven.results.{id}"), &format!("{header}\n[1,1]"));
+            }
+            if std::mem::take(&mut is_first) {
+                assert!(!job.is_finished());
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
+        let (outputs, restarts) = job.join().unwrap().unwrap();
+        assert_eq!((outputs, restarts), (expected(60), 0));
+    });
+    assert!(!fleet.has_logged("is dismissed"), "{:?}", fleet.log);
+}
+
+#[test]
+fn a_unit_that_panics_is_set_aside_on_local_threads_as_well() {
+    let fault = |number| if number % 10 == 3 { Fault::Panic } else { Fault::None };
+    let error = collect(&Local { threads: 2 }, 41, 20, fault).unwrap_err();
+    let panic = |number: u64| (number, format!("panic: unit {number} is poison"));
+    assert_eq!(error, WorkError::SetAside(vec![panic(3), panic(13)]));
+    assert_eq!(COMPUTED[41].load(Ordering::Relaxed), 20);
+}
+
+#[test]
+fn only_the_first_part_of_a_command_waits_long_for_workers() {
+    let Some(server) = Server::start() else { return };
+    let fleet = Fleet::new();
+    let nats = fleet.nats(&server.url());
+    collect(&nats, 42, 5, no_fault).unwrap();
+    // The machine may be busy during some of them.
+    let is_fast = (0..20).any(|_| {
+        let started = Instant::now();
+        collect(&nats, 42, 5, no_fault).unwrap();
+        started.elapsed() < Duration::from_millis(1900)
+    });
+    assert!(is_fast);
+}
+
+/// The arithmetic of dispatchers that were not given one.
+#[test]
+fn workers_without_an_arithmetic_compute_what_does_not_depend_on_it() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let kinds = Kinds::new("").with::<Hashes<false>>();
+    let worker = Worker::new(fleet.connection(&url), kinds, 1, fleet.folder.path().join("worker"));
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| worker.run(&stop).unwrap());
+        await_workers(&url, 1);
+        assert_eq!(collect(&fleet.nats(&url), 43, 50, no_fault).unwrap().0, expected(50));
+        // A subject without arithmetic is invalid, and so would be its consumer.
+        thread::sleep(Duration::from_secs(1));
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(!fleet.has_logged("cannot get units"), "{:?}", fleet.log);
+}
+
+#[test]
+fn a_job_without_an_end_is_refused() {
+    let work = Hashes::<false> { salt: 1, test: 44 };
+    let unit = |number| HashUnit { number, fault: Fault::None };
+    let nats = Fleet::new().nats("nats://127.0.0.1:9");
+    let error = nats.run(&work, 0.., unit, None, |_| Ok(ControlFlow::Continue(()))).unwrap_err();
+    assert!(matches!(error, WorkError::LocalOnly(_)), "{error}");
 }

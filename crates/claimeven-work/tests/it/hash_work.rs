@@ -37,10 +37,13 @@ pub(crate) struct Hashes<const FAULTY: bool> {
     pub(crate) test: usize,
 }
 
-pub(crate) static COMPUTED: [AtomicU64; 33] = [const { AtomicU64::new(0) }; 33];
+/// The number of tests that count.
+const TESTS: usize = 48;
+
+pub(crate) static COMPUTED: [AtomicU64; TESTS] = [const { AtomicU64::new(0) }; TESTS];
 
 /// Counts how often work was opened in this process, by the number of the test.
-pub(crate) static OPENED: [AtomicU64; 33] = [const { AtomicU64::new(0) }; 33];
+pub(crate) static OPENED: [AtomicU64; TESTS] = [const { AtomicU64::new(0) }; TESTS];
 
 /// The test whose work takes long to open for the second worker.
 pub(crate) const SLOW_TO_OPEN: usize = 24;

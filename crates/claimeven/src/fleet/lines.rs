@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use claimeven_solver::Solver;
+use claimeven_solver::{Limits, Solver};
 use claimeven_work::{Files, Job, Work, WorkError};
 use serde::{Deserialize, Serialize};
 
 use super::scores::{SolverParameters, SolverWork};
 use crate::Failure;
-use crate::solve::{AnswerFormat, answer};
+use crate::solve::{AnswerFormat, answer_within};
 
 /// Positions that are solved for `claimeven solve`.
 pub(crate) struct SolveLines {
@@ -55,13 +55,16 @@ impl Work for SolveLines {
         unit: &Vec<String>,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<Vec<Answer>>, WorkError> {
+        let limits = Limits::default().with_cancel(Arc::clone(cancel));
         let mut answers = Vec::new();
         for line in unit {
             if cancel.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let answered = answer(line, self.solver.setup(), self.format, solver);
-            answers.push(answered.map_err(|failure: Failure| failure.message()));
+            match answer_within(line, self.solver.setup(), self.format, solver, &limits) {
+                Err(Failure::Interrupted) => return Ok(None),
+                answered => answers.push(answered.map_err(|failure| failure.message())),
+            }
         }
         Ok(Some(answers))
     }
@@ -83,5 +86,42 @@ impl Work for SolveLines {
             return Ok(());
         }
         Err("the answers do not match the lines".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use claimeven_game::{Ruleset, Setup};
+
+    use super::*;
+
+    #[test]
+    fn a_single_position_can_be_cancelled() {
+        // It would take hours.
+        let setup = Setup::new(8, 8, 4, Ruleset::Standard).unwrap();
+        let format = AnswerFormat { all: true, weak: false, json: false };
+        let work = SolveLines { solver: SolverWork::with_embedded_books(setup), format };
+        let cancel = Arc::new(AtomicBool::new(false));
+        thread::scope(|scope| {
+            let solving = scope.spawn(|| {
+                let unit = vec![String::new()];
+                work.compute(&mut work.thread(), &unit, &cancel).unwrap()
+            });
+            thread::sleep(Duration::from_millis(300));
+            let started = Instant::now();
+            cancel.store(true, Ordering::Relaxed);
+            while !solving.is_finished() {
+                if started.elapsed() > Duration::from_mins(2) {
+                    // The scope would wait for it.
+                    eprintln!("it was not cancelled");
+                    std::process::abort();
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(solving.join().unwrap(), None);
+        });
     }
 }

@@ -79,7 +79,11 @@ impl SolverWork {
 }
 
 /// The exact scores of positions.
-pub(crate) struct BookScores(pub(crate) SolverWork);
+pub(crate) struct BookScores {
+    pub(crate) solver: SolverWork,
+    /// The ply of the book, if they are the positions of one, some of which may be known already.
+    pub(crate) ply: Option<u32>,
+}
 
 impl Work for BookScores {
     const KIND: &'static str = "book";
@@ -89,17 +93,19 @@ impl Work for BookScores {
     type Error = WorkError;
 
     fn job(&self) -> Result<Job, String> {
-        let title = format!("book of {}", self.0.setup());
-        Ok(Job { files: self.0.files(), ..Job::new(title, &self.0.parameters()) })
+        let title = format!("book of {}", self.solver.setup());
+        let identity = self.ply.map(|ply| format!("ply {ply}"));
+        let job = Job::new(title, &self.solver.parameters());
+        Ok(Job { files: self.solver.files(), identity, ..job })
     }
 
     fn open(parameters: serde_json::Value, files: &Files) -> Result<BookScores, String> {
         let parameters = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
-        SolverWork::open(parameters, files).map(BookScores)
+        Ok(BookScores { solver: SolverWork::open(parameters, files)?, ply: None })
     }
 
     fn thread(&self) -> Solver {
-        self.0.solver()
+        self.solver.solver()
     }
 
     fn compute(

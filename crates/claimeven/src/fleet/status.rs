@@ -1,4 +1,4 @@
-//! `claimeven fleet status`: what workers and jobs are doing.
+//! `claimeven fleet`: what workers and jobs are doing, and removing jobs that nobody waits for.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anstyle::Style;
-use claimeven_work::{FleetStatus, JobStatus, WorkerStatus, watch_fleet};
+use claimeven_work::{
+    AbandonedJob, FleetStatus, JobStatus, WorkError, WorkerStatus, cancel_job, watch_fleet,
+};
 
 use super::ConnectionArgs;
 use crate::Failure;
 use crate::text::counted;
 
-/// Monitor a fleet of workers
+/// Monitor a fleet of workers and clean up after it
 #[derive(clap::Args)]
 #[command(arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -24,6 +26,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Status(StatusArgs),
+    Cancel(CancelArgs),
 }
 
 /// Show the workers and jobs of a NATS server
@@ -51,8 +54,52 @@ struct StatusArgs {
     connection: ConnectionArgs,
 }
 
+/// Remove a job whose command was killed
+#[derive(clap::Args)]
+#[command(after_help = "\
+Workers compute the units that a killed command has left on the NATS server, and the server keeps\n\
+their results for a week, so that the same command can continue. This removes them. A command that is\n\
+running is stopped with Ctrl-C instead.\n\n\
+Example:\n  \
+    claimeven fleet cancel 3f9a2c1be07d4a55 --nats nats://127.0.0.1:4222")]
+struct CancelArgs {
+    /// Job, as shown by `claimeven fleet status`
+    #[arg(value_name = "JOB")]
+    job: String,
+
+    /// NATS server
+    #[arg(long, value_name = "URL", env = "CLAIMEVEN_NATS", hide_env = true)]
+    nats: String,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let Command::Status(args) = &args.command;
+    match &args.command {
+        Command::Status(args) => show_status(args),
+        Command::Cancel(args) => cancel(args),
+    }
+}
+
+fn cancel(args: &CancelArgs) -> Result<(), Failure> {
+    let connection = args.connection.connection(&args.nats, Arc::new(|_| {}));
+    if args.job.len() != 16 || !args.job.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(Failure::Input(format!("'{}' is not the id of a job", args.job)));
+    }
+    let job = cancel_job(&connection, &args.job).map_err(|error| match error {
+        WorkError::Claimed(host) => {
+            let message = format!("the command of job {} is running on {host}: stop it", args.job);
+            Failure::Input(message)
+        }
+        error => error.into(),
+    })?;
+    let (units, results) = (counted(job.units, "unit"), counted(job.results, "result"));
+    let mut out = anstream::stdout().lock();
+    Ok(writeln!(out, "removed job {}: {units} and {results}", job.id)?)
+}
+
+fn show_status(args: &StatusArgs) -> Result<(), Failure> {
     let is_live = !args.once && (args.json || io::stdout().is_terminal());
     let connection = args.connection.connection(&args.nats, Arc::new(|_| {}));
     let mut written = Ok(());
@@ -99,7 +146,7 @@ fn table(status: &FleetStatus) -> String {
         let width = status.workers.iter().map(|worker| worker.id.len()).max().unwrap_or(0).max(6);
         let _ = write!(
             text,
-            "\n{bold}{:<width$}  version  threads  running  waiting      done  handed back  units/s  \
+            "\n{bold}{:<width$}  version         threads  running  waiting      done  handed back  units/s  \
              arithmetic  kinds{bold:#}\n",
             "worker"
         );
@@ -107,7 +154,7 @@ fn table(status: &FleetStatus) -> String {
             let WorkerStatus { id, version, threads, running, waiting, done, .. } = worker;
             let _ = writeln!(
                 text,
-                "{id:<width$}  {version:<7}  {threads:>7}  {running:>7}  {waiting:>7}  {done:>8}  \
+                "{id:<width$}  {version:<14}  {threads:>7}  {running:>7}  {waiting:>7}  {done:>8}  \
                  {:>11}  {:>7.1}  {:<10}  {}",
                 worker.handed_back,
                 worker.rate,
@@ -124,6 +171,16 @@ fn table(status: &FleetStatus) -> String {
         );
         for job in &status.jobs {
             text += &job_lines(job);
+        }
+    }
+    if !status.abandoned.is_empty() {
+        let _ = write!(
+            text,
+            "\n{bold}no command        units   results{bold:#}  (the same command continues it, \
+             `claimeven fleet cancel` removes it)\n"
+        );
+        for AbandonedJob { id, title, units, results } in &status.abandoned {
+            let _ = writeln!(text, "{id}  {units:>5}  {results:>8}  {title}");
         }
     }
     text

@@ -131,7 +131,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
         store.jobs(Kind::Tournament, owner).await?;
     }
     store.active_jobs(Kind::Tournament).await?;
-    store.next_job(Kind::Tournament).await?;
+    store.next_jobs(Kind::Tournament, 2).await?;
     store.requeue_jobs().await?;
     store.set_job_state("cup", &[JobState::Queued], JobState::Running, None).await?;
     store.replan_job("cup", String::new(), 2).await?;
