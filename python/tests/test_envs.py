@@ -421,9 +421,14 @@ def test_an_interrupted_step_changes_nothing() -> None:
     env = ConnectFourVectorEnv(8, opponent="mcts:sims=10000000", first="agent", copy=False)
     observations, infos = env.reset(seed=1)
     before = [env.boards(), observations.copy(), infos["action_mask"].copy()]
+    # A shell lets programs in the background ignore it.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        env.step(np.full(8, 3))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            env.step(np.full(8, 3))
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert all((old == new).all() for old, new in zip(before, [env.boards(), observations, infos["action_mask"]]))
 
 

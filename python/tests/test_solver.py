@@ -285,6 +285,8 @@ import claimeven
 from claimeven import *
 {before}
 
+# A shell lets programs in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 is_working = threading.Event()
 
 def press_ctrl_c():
