@@ -35,6 +35,19 @@ pub struct Explanation {
 ///
 /// Each reason is about one position, and [`verify`](crate::verify()) plays it out against every
 /// reply.
+///
+/// ```
+/// use claimeven_coach::{Coach, Reason, verify};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+/// let explanation = Coach::new().explain(&position)?;
+/// if let Reason::WinsNow { winner, cell, .. } = explanation.reason {
+///     println!("{winner} connects four in {cell}");
+/// }
+/// assert!(verify(&position, &explanation.reason));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {

@@ -341,12 +341,13 @@ impl Config {
     }
 
     /// The settings as a TOML file, without secrets.
-    pub fn to_toml(&self) -> Result<String, String> {
+    pub fn to_toml(&self) -> Result<String, SettingsError> {
         let secret = if self.secret.is_empty() { "" } else { HIDDEN };
         let (secret, database) = (secret.to_owned(), self.redacted_database());
         let nats: Vec<String> = self.nats.split(',').map(without_password).collect();
         let nats = nats.join(",");
-        toml::to_string(&Config { database, secret, nats, ..self.clone() }).map_err(one_line)
+        let shown = Config { database, secret, nats, ..self.clone() };
+        toml::to_string(&shown).map_err(SettingsError::config)
     }
 }
 
@@ -403,12 +404,12 @@ impl Settings {
     }
 
     /// Adds the settings of a TOML file.
-    pub fn file(&mut self, content: &str) -> Result<(), String> {
+    pub fn file(&mut self, content: &str) -> Result<(), SettingsError> {
         // The whole message would quote the line, which may contain a password.
         let named = |error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = content.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
-            format!("line {line}: {}", error.message())
+            SettingsError::Line { line, message: error.message().to_owned() }
         };
         let table: toml::Table = content.parse().map_err(named)?;
         self.0.extend(table);
@@ -416,38 +417,83 @@ impl Settings {
     }
 
     /// Adds one setting as text, without quotes, as in an environment variable.
-    pub fn text(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let names = Settings::names();
-        if !names.iter().any(|known| known == name) {
-            return Err(format!("unknown setting '{name}' (available: {})", names.join(", ")));
-        }
-        let defaults = toml::Table::try_from(Config::default()).map_err(one_line)?;
+    pub fn text(&mut self, name: &str, value: &str) -> Result<(), SettingsError> {
+        let wrong = |expected| SettingsError::Value {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            expected,
+        };
+        let defaults = toml::Table::try_from(Config::default()).map_err(SettingsError::config)?;
         let value = match defaults.get(name) {
+            None => return Err(SettingsError::Unknown(name.to_owned())),
             Some(toml::Value::String(_)) => toml::Value::String(value.to_owned()),
-            Some(toml::Value::Boolean(_)) => toml::Value::Boolean(
-                value
-                    .parse()
-                    .map_err(|_| format!("{name} must be true or false, not '{value}'"))?,
-            ),
-            _ => toml::Value::Integer(
-                value.parse().map_err(|_| format!("{name} must be an integer, not '{value}'"))?,
-            ),
+            Some(toml::Value::Boolean(_)) => {
+                toml::Value::Boolean(value.parse().map_err(|_| wrong("true or false"))?)
+            }
+            Some(_) => toml::Value::Integer(value.parse().map_err(|_| wrong("an integer"))?),
         };
         self.0.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// The configuration, with defaults for everything that is not set.
-    pub fn config(self) -> Result<Config, String> {
-        self.0.try_into().map_err(one_line)
+    pub fn config(self) -> Result<Config, SettingsError> {
+        self.0.try_into().map_err(SettingsError::config)
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
-fn one_line(error: impl ToString) -> String {
-    let text = error.to_string();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Why settings are invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A line of a file is not valid TOML.
+    Line {
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// No setting has this name.
+    Unknown(String),
+    /// A value does not have the type of its setting.
+    Value {
+        /// The setting.
+        name: String,
+        /// The value.
+        value: String,
+        /// What is expected, such as `an integer`.
+        expected: &'static str,
+    },
+    /// All settings together are not a configuration.
+    Config(String),
 }
+
+impl SettingsError {
+    /// An error of the TOML library, in one line.
+    #[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
+    fn config(error: impl ToString) -> SettingsError {
+        let text = error.to_string();
+        SettingsError::Config(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingsError::Line { line, message } => write!(f, "line {line}: {message}"),
+            SettingsError::Unknown(name) => {
+                let names = Settings::names().join(", ");
+                write!(f, "unknown setting '{name}' (available: {names})")
+            }
+            SettingsError::Value { name, value, expected } => {
+                write!(f, "{name} must be {expected}, not '{value}'")
+            }
+            SettingsError::Config(error) => f.write_str(error),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ pub use admin::{
     Admin, BackupSummary, Ban, GameDetails, GameFilter, GameRow, JobDetails, JobKind, JobRow,
     Pruned, Retention, UnreadableGame, VisitorDetails, VisitorRow,
 };
-pub use config::{Config, Settings};
+pub use config::{Config, Settings, SettingsError};
 pub use doctor::{CheckResult, CheckStatus, check_readiness, doctor};
 pub use ipnet::IpNet;
 pub use server::{Server, ServerError};

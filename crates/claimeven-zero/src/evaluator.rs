@@ -43,22 +43,6 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The same probability for every legal column, and the value of an unknown position.
-    pub(crate) fn uniform(position: &Position) -> Evaluation {
-        let mut policy = vec![0.0; position.setup().cols().into()];
-        let legal: Vec<Column> = position.legal().collect();
-        for column in &legal {
-            policy[column.index()] = 1.0 / legal.len() as f32;
-        }
-        Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
-    }
-
-    /// Whether all probabilities are numbers.
-    pub(crate) fn is_finite(&self) -> bool {
-        let Wdl { win, draw } = self.value;
-        self.policy.iter().chain([&win, &draw]).all(|probability| probability.is_finite())
-    }
-
     /// The index of the most probable column.
     #[must_use]
     pub fn best_column(&self) -> usize {
@@ -90,6 +74,14 @@ impl Wdl {
     pub const DRAW: Wdl = Wdl { win: 0.0, draw: 1.0 };
     /// A certain loss.
     pub const LOSS: Wdl = Wdl { win: 0.0, draw: 0.0 };
+
+    /// The value of a position about which nothing is known.
+    pub(crate) const UNKNOWN: Wdl = Wdl { win: 0.375, draw: 0.25 };
+
+    /// Whether the probabilities are numbers.
+    pub(crate) fn is_finite(self) -> bool {
+        self.win.is_finite() && self.draw.is_finite()
+    }
 
     /// The loss probability.
     #[must_use]
@@ -137,6 +129,21 @@ pub struct UniformEvaluator;
 impl Evaluator for UniformEvaluator {
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
         evaluations.clear();
-        evaluations.extend(positions.iter().map(Evaluation::uniform));
+        evaluations.extend(
+            positions.iter().map(|position| Evaluation {
+                policy: uniform_policy(position),
+                value: Wdl::UNKNOWN,
+            }),
+        );
     }
+}
+
+/// The same probability for every legal column.
+pub(crate) fn uniform_policy(position: &Position) -> Vec<f32> {
+    let mut policy = vec![0.0; position.setup().cols().into()];
+    let legal: Vec<Column> = position.legal().collect();
+    for column in &legal {
+        policy[column.index()] = 1.0 / legal.len() as f32;
+    }
+    policy
 }

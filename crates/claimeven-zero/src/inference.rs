@@ -6,7 +6,7 @@ use claimeven_game::{Column, Position, Setup};
 
 use crate::activations::softmax;
 use crate::architecture::{Architecture, ValueHead};
-use crate::evaluator::{Evaluation, Evaluator, Wdl};
+use crate::evaluator::{Evaluation, Evaluator, Wdl, uniform_policy};
 use crate::lanes::{Kernel, KernelGrid, LANES, Lanes};
 use crate::network::Network;
 use crate::planes::{Discs, InputEncoding};
@@ -152,14 +152,20 @@ impl Inference {
             }
             ValueHead::Tanh => Wdl { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
         };
-        // Finite weights can be large enough for a sum to overflow.
-        if !evaluation.is_finite() {
-            *evaluation = Evaluation::uniform(position);
+        // Finite weights can be large enough for a sum to overflow, and a finished game has no legal
+        // moves.
+        let Evaluation { policy, value } = evaluation;
+        if !policy.iter().all(|probability| probability.is_finite()) {
+            *policy = uniform_policy(position);
+        }
+        if !value.is_finite() {
+            *value = Wdl::UNKNOWN;
         }
     }
 }
 
-/// A network whose sums overflow evaluates a position like [`UniformEvaluator`](crate::UniformEvaluator).
+/// Where the sums of a network overflow, its policy or value is that of
+/// [`UniformEvaluator`](crate::UniformEvaluator). All columns of a finished game have probability 0.
 ///
 /// # Panics
 ///
@@ -258,7 +264,7 @@ mod tests {
             let network = Network::from_tensors(architecture, tensors).unwrap();
             let mut evaluations = Vec::new();
             Inference::new(&network).evaluate(&positions, &mut evaluations);
-            assert!(evaluations.iter().all(Evaluation::is_finite), "{evaluations:?}");
+            assert!(evaluations.iter().all(|it| it.value.is_finite()), "{evaluations:?}");
             let sum = |evaluation: &Evaluation| evaluation.policy.iter().sum::<f32>();
             assert!((sum(&evaluations[0]) - 1.0).abs() < 1e-6, "{evaluations:?}");
             assert_eq!(evaluations[1].policy, [0.0; 7]);

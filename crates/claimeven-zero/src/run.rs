@@ -184,6 +184,20 @@ impl Metrics {
 }
 
 /// Progress of a run.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_zero::{Event, Observer};
+///
+/// let mut show = |event: Event<'_>| {
+///     if let Event::Done(metrics) = event {
+///         println!("iteration {}: policy loss {}", metrics.state.iteration, metrics.policy_loss);
+///     }
+///     ControlFlow::Continue(())
+/// };
+/// let observer: &mut Observer<'_> = &mut show;
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.

@@ -284,9 +284,13 @@ impl SearchTree {
             }
 
             // 3. Select a move.
-            let choice = first.take().unwrap_or_else(|| self.select(node));
-            let moves = usize::from(self.nodes[node].child_count);
-            assert!(choice < moves, "the root has no move with index {choice}");
+            let choice = match first.take() {
+                Some(index) => {
+                    assert!(index < self.moves().len(), "the root has no move with index {index}");
+                    index
+                }
+                None => self.select(node),
+            };
             node = self.nodes[node].first_child as usize + choice;
             position.play(self.nodes[node].column).expect("moves of the tree are legal");
             path.push(node as u32);

@@ -124,6 +124,31 @@ pub fn play_games(
 }
 
 /// Other machines that do the work of a training run.
+///
+/// ```
+/// use std::ops::Range;
+///
+/// use claimeven_zero::{
+///     Inference, Network, SelfPlayBatch, SelfPlayParameters, SelfPlayProgress, TrainingMachines,
+///     play_games,
+/// };
+///
+/// /// Plays the games on this machine. The gate and the exam are left to the run.
+/// struct ThisMachine;
+///
+/// impl TrainingMachines for ThisMachine {
+///     fn play(
+///         &self,
+///         network: &Network,
+///         parameters: &SelfPlayParameters,
+///         seed: u64,
+///         numbers: Range<u64>,
+///         progress: &SelfPlayProgress,
+///     ) -> Result<Option<SelfPlayBatch>, String> {
+///         Ok(play_games(&Inference::new(network), parameters, seed, numbers, 2, progress))
+///     }
+/// }
+/// ```
 pub trait TrainingMachines: Send + Sync {
     /// Plays the games with the given numbers; `None` if cancelled. Samples and results must be those
     /// of [`play_games`].

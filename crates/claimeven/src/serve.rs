@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let config =
         args.from.config(&[("addr", addr), ("nats", args.nats.clone())], !args.settings)?;
     if args.settings {
-        let text = config.to_toml().map_err(Failure::Other)?;
+        let text = config.to_toml().map_err(|error| Failure::Other(error.to_string()))?;
         write!(anstream::stdout(), "{text}")?;
         return Ok(());
     }

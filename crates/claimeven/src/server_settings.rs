@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use claimeven_server::{Config, Settings};
+use claimeven_server::{Config, Settings, SettingsError};
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 
 use crate::Failure;
@@ -33,16 +33,17 @@ impl SettingsArgs {
         more: &[(&str, Option<String>)],
         create: bool,
     ) -> Result<Config, Failure> {
+        let invalid = |error: SettingsError| Failure::Input(error.to_string());
         let mut settings = Settings::default();
         if let Some(path) = &self.config {
-            let named = |error: String| Failure::in_file(path, &error);
-            let content = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
-            settings.file(&content).map_err(named)?;
+            let content =
+                fs::read_to_string(path).map_err(|error| Failure::in_file(path, &error))?;
+            settings.file(&content).map_err(|error| Failure::in_file(path, &error))?;
         }
         for name in Settings::names() {
             let variable = format!("CLAIMEVEN_{}", name.to_uppercase());
             if let Ok(value) = env::var(&variable) {
-                let named = |error: String| Failure::Input(format!("{variable}: {error}"));
+                let named = |error| Failure::Input(format!("{variable}: {error}"));
                 settings.text(&name, &value).map_err(named)?;
             }
         }
@@ -52,14 +53,14 @@ impl SettingsArgs {
                     "invalid value '{setting}' for '--set': expected NAME=VALUE"
                 ))
             })?;
-            settings.text(name.trim(), value.trim()).map_err(Failure::Input)?;
+            settings.text(name.trim(), value.trim()).map_err(invalid)?;
         }
         for (name, value) in [("database", self.database.clone())].iter().chain(more) {
             if let Some(value) = value {
-                settings.text(name, value).map_err(Failure::Input)?;
+                settings.text(name, value).map_err(invalid)?;
             }
         }
-        let mut config = settings.config().map_err(Failure::Input)?;
+        let mut config = settings.config().map_err(invalid)?;
         if config.database.is_empty() {
             config.database = default_database(create)?;
         }
