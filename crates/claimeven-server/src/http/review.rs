@@ -197,6 +197,6 @@ pub(crate) async fn show(
         let time = app.config.max_request_time().map(|time| time.mul_f64(0.6));
         work::review_on_request(&app, &client, &session, time).await?
     };
-    let is_final = is_stored || reviewed.review.is_complete() || !work::is_solvable(&session);
-    Ok(Json(ReviewView::new(&session, &reviewed, !is_final)))
+    let unfinished = !is_stored && work::is_unfinished(&session, &reviewed.review);
+    Ok(Json(ReviewView::new(&session, &reviewed, unfinished)))
 }

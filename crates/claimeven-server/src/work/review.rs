@@ -106,14 +106,12 @@ impl UnfinishedReviews {
         reviews.iter().find(|(reviewed, _)| reviewed == game).map(|(_, review)| review.clone())
     }
 
-    /// Replaces the review of a game, or removes it if it is complete now.
-    fn update(&self, game: &Game, review: &Review) {
+    /// Replaces the review of a game, or removes it if it is finished now.
+    fn update(&self, game: &Game, unfinished: Option<&Review>) {
         const MAX_REVIEWS: usize = 64;
         let mut reviews = self.lock();
         reviews.retain(|(reviewed, _)| reviewed != game);
-        if review.is_complete() {
-            return;
-        }
+        let Some(review) = unfinished else { return };
         if reviews.len() == MAX_REVIEWS {
             reviews.pop_front();
         }
@@ -121,10 +119,18 @@ impl UnfinishedReviews {
     }
 }
 
-/// Whether all positions of a game can be solved in seconds.
-pub(crate) fn is_solvable(session: &GameSession) -> bool {
+/// Whether a review with more time would judge more moves: some that are not judged follow positions that
+/// can be solved in seconds.
+pub(crate) fn is_unfinished(session: &GameSession, review: &Review) -> bool {
     let setup = session.setup();
-    setup.cells() <= Setup::STANDARD.cells() && Analyzer::can_solve(&Position::new(setup))
+    let mut position = Position::new(setup);
+    let mut moves = session.game.moves().iter().zip(&review.moves);
+    setup.cells() <= Setup::STANDARD.cells()
+        && moves.any(|(&column, reviewed)| {
+            let is_solvable = Analyzer::can_solve(&position);
+            position.play(column).expect("the moves of a game are legal");
+            is_solvable && reviewed.judgement == Judgement::Unknown
+        })
 }
 
 /// Reviews a game for a visitor within a time, in which it may stay incomplete.
@@ -137,9 +143,8 @@ pub(crate) async fn review_on_request(
     let known = app.unfinished_reviews.find(&session.game);
     let reviewed =
         review(&app.engine, client, &app.coaches, &app.store, session, time, known).await?;
-    if is_solvable(session) {
-        app.unfinished_reviews.update(&session.game, &reviewed.review);
-    }
+    let unfinished = is_unfinished(session, &reviewed.review).then_some(&reviewed.review);
+    app.unfinished_reviews.update(&session.game, unfinished);
     Ok(reviewed)
 }
 
@@ -178,7 +183,7 @@ async fn review(
     let urgency = if is_in_advance { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
     let GameReview { review, turning_point } = &reviewed;
-    if !review.is_complete() && is_solvable(session) && !is_in_advance {
+    if is_unfinished(session, review) && !is_in_advance {
         return Ok(reviewed);
     }
     let content = serde_json::to_string(&reviewed);
@@ -269,7 +274,7 @@ async fn review_stored(
 mod tests {
     use std::sync::Arc;
 
-    use claimeven_game::Ruleset;
+    use claimeven_game::{Column, Ruleset};
 
     use super::*;
     use crate::config::Config;
@@ -283,17 +288,17 @@ mod tests {
         let complete = Review::of(&game("4545454"), &ReviewOptions::default());
         let mut partial = complete.clone();
         partial.moves[0].judgement = Judgement::Unknown;
-        unfinished.update(&game("4545454"), &partial);
+        unfinished.update(&game("4545454"), Some(&partial));
         assert_eq!(unfinished.find(&game("4545454")), Some(partial.clone()));
         assert_eq!(unfinished.find(&game("4545451")), None);
-        unfinished.update(&game("4545454"), &complete);
+        unfinished.update(&game("4545454"), None);
         assert_eq!(unfinished.find(&game("4545454")), None);
         // Memory is bounded.
-        unfinished.update(&game("1"), &partial);
+        unfinished.update(&game("1"), Some(&partial));
         for first in 1..8 {
             for second in 1..8 {
                 for third in 1..3 {
-                    unfinished.update(&game(&format!("{first}{second}{third}")), &partial);
+                    unfinished.update(&game(&format!("{first}{second}{third}")), Some(&partial));
                 }
             }
         }
@@ -303,14 +308,32 @@ mod tests {
     }
 
     #[test]
-    fn only_games_whose_first_positions_can_be_solved_will_be_completely_reviewed() {
-        let is_solvable = |cols, rows, ruleset| {
+    fn a_review_is_finished_when_no_further_position_can_be_solved() {
+        let is_unfinished = |cols, rows, ruleset, unknown: &[usize]| {
             let setup = Setup::new(cols, rows, 4, ruleset).unwrap();
-            is_solvable(&GameSession { game: Game::new(setup), ..session("g") })
+            let mut game = Game::new(setup);
+            for ply in 0..usize::from(cols * rows) {
+                game.play(Column::from_index(ply % usize::from(cols)).unwrap()).unwrap();
+                if game.position().outcome().is_some() {
+                    break;
+                }
+            }
+            let cancel = Some(Arc::new(true.into()));
+            let options = ReviewOptions { cancel, ..ReviewOptions::default() };
+            let mut review = Review::of(&game, &options);
+            for (index, reviewed) in review.moves.iter_mut().enumerate() {
+                if !unknown.contains(&index) {
+                    reviewed.judgement = Judgement::Good;
+                }
+            }
+            super::is_unfinished(&GameSession { game, ..session("g") }, &review)
         };
-        assert!(is_solvable(7, 6, Ruleset::Standard) && is_solvable(5, 4, Ruleset::Standard));
-        assert!(!is_solvable(8, 7, Ruleset::Standard));
-        assert!(is_solvable(5, 4, Ruleset::Lines) && !is_solvable(7, 6, Ruleset::Lines));
+        assert!(is_unfinished(7, 6, Ruleset::Standard, &[0]));
+        assert!(!is_unfinished(7, 6, Ruleset::Standard, &[]));
+        assert!(!is_unfinished(8, 7, Ruleset::Standard, &[0]));
+        // Margins are only computed near the end.
+        assert!(is_unfinished(7, 6, Ruleset::Lines, &[0, 41]));
+        assert!(!is_unfinished(7, 6, Ruleset::Lines, &[0, 5]));
     }
 
     #[tokio::test]

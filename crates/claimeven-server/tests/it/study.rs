@@ -270,7 +270,8 @@ on_both_databases! {
                 assert_eq!(his["progress"][0]["theme"], "must-block");
                 break;
             }
-            assert!(started.elapsed() < Duration::from_mins(1), "{mine:#}");
+            // The thread that reviews in advance only runs while the processor is idle.
+            assert!(started.elapsed() < Duration::from_mins(5), "{mine:#}");
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     }
