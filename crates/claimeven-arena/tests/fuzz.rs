@@ -156,7 +156,8 @@ fn books() {
         let mut solver = Solver::new(Options::default());
         move |position: &Position| -> Score { solver.score(position).unwrap() }
     };
-    let book = build_book(setup, 3, &checkpoint, 1, scorer, |_| {}).unwrap();
+    let book = build_book(setup, 3, &checkpoint, 1, scorer, |_| ControlFlow::Continue(()));
+    let book = book.unwrap().unwrap();
     let _ = fs::remove_file(checkpoint);
     let positions = [
         Position::new(setup),

@@ -9,7 +9,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -34,11 +34,14 @@ pub struct BuildProgress {
     pub total: u64,
 }
 
-/// Builds the book of a ply, resuming from the checkpoint file if there is one.
+/// Builds the book of a ply, resuming from the checkpoint file if there is one; `None` if `on_progress`
+/// breaks, which is asked after every chunk of 256 positions. The checkpoint has those that were solved.
 ///
 /// Each thread solves with its own scorer, made by `new_scorer`.
 ///
 /// ```
+/// use std::ops::ControlFlow;
+///
 /// use claimeven_game::{Position, Ruleset, Setup};
 /// use claimeven_solver::{Solver, build_book};
 ///
@@ -48,7 +51,9 @@ pub struct BuildProgress {
 ///     let mut solver = Solver::default();
 ///     move |position: &Position| solver.score(position).expect("the ruleset is supported")
 /// };
-/// let book = build_book(setup, 4, &checkpoint, 2, new_scorer, |_| {})?;
+/// let go_on = |_| ControlFlow::Continue(());
+/// let book = build_book(setup, 4, &checkpoint, 2, new_scorer, go_on)?;
+/// let book = book.expect("nobody stops it");
 /// assert_eq!((book.setup(), book.ply()), (setup, 4));
 /// # std::fs::remove_file(checkpoint)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,14 +64,16 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     checkpoint: &Path,
     threads: usize,
     new_scorer: impl Fn() -> Scorer + Sync,
-    mut on_progress: impl FnMut(BuildProgress),
-) -> Result<Book, BuildError> {
+    mut on_progress: impl FnMut(BuildProgress) -> ControlFlow<()>,
+) -> Result<Option<Book>, BuildError> {
     let mut build = BookBuild::open(setup, ply, checkpoint)?;
-    on_progress(build.progress());
+    if on_progress(build.progress()).is_break() {
+        return Ok(None);
+    }
     let (missing, positions) = (build.missing(), build.positions());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
+    let flow = thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             let sender = sender.clone();
             let (missing, next, positions, new_scorer) = (&missing, &next, &positions, &new_scorer);
@@ -75,7 +82,8 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
                 while let Some(&chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let solved = positions.chunk(chunk).iter().map(&mut solve);
                     if sender.send((chunk, solved.collect::<Vec<Score>>())).is_err() {
-                        // The receiver failed to write the checkpoint and was dropped.
+                        // The receiver was dropped, because it was told to stop or failed to write the
+                        // checkpoint.
                         return;
                     }
                 }
@@ -84,11 +92,13 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
         drop(sender);
         for (chunk, solved) in receiver {
             build.add(chunk, &solved)?;
-            on_progress(build.progress());
+            if on_progress(build.progress()).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok::<(), BuildError>(())
+        Ok::<_, BuildError>(ControlFlow::Continue(()))
     })?;
-    build.finish()
+    if flow.is_break() { Ok(None) } else { build.finish().map(Some) }
 }
 
 /// A book that is being built, for callers that solve its chunks of positions themselves.

@@ -1,12 +1,17 @@
 //! The workers of a server: the fleet page, the metrics, and jobs on workers.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{FLEET_VERSION, GameRecord, Games, MatchError, PlannedGame, SelfPlayGames};
+use claimeven_arena::{
+    ExamEvaluations, FLEET_VERSION, GameRecord, Games, GateGames, MatchError, PlannedGame,
+    SelfPlayGames,
+};
 use claimeven_server::{Config, Server};
 use claimeven_work::{Connection, Files, Job, Kinds, Work, Worker};
 use serde_json::{Value, json};
@@ -27,7 +32,8 @@ struct TestWorker {
 impl TestWorker {
     fn new(url: &str) -> TestWorker {
         let kinds = Kinds::new(claimeven_zero::arithmetic());
-        TestWorker::with(url, kinds.with::<Games>().with::<SelfPlayGames>())
+        let kinds = kinds.with::<Games>().with::<SelfPlayGames>();
+        TestWorker::with(url, kinds.with::<GateGames>().with::<ExamEvaluations>())
     }
 
     fn with(url: &str, kinds: Kinds) -> TestWorker {
@@ -448,8 +454,26 @@ async fn a_training_run_on_workers_gives_the_same_networks_as_a_local_one() {
     };
     let local = run(Config { requests_per_second: 0, ..Config::default() }, 0).await;
     let _helper = TestWorker::new(&nats.url());
+    let (is_over, url) = (Arc::new(AtomicBool::new(false)), nats.url());
+    let flag = Arc::clone(&is_over);
+    let watching = std::thread::spawn(move || {
+        let mut kinds = BTreeSet::new();
+        let connection = Connection::new(url);
+        claimeven_work::watch_fleet(&connection, Duration::from_millis(500), |status| {
+            kinds.extend(status.jobs.iter().map(|job| job.kind.clone()));
+            let is_over = flag.load(Ordering::Relaxed);
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+        kinds
+    });
     let remote = run(with_workers(&nats), 1).await;
     assert!(local == remote, "the networks differ");
+    is_over.store(true, Ordering::Relaxed);
+    let kinds = watching.join().unwrap();
+    for kind in ["self-play", "gate", "exam"] {
+        assert!(kinds.contains(kind), "{kinds:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,13 +1,15 @@
 //! Complete books of small boards.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{
-    Book, BuildError, Options, Score, Solver, book_positions, build_book, embedded_books,
+    Book, BuildError, BuildProgress, Options, Score, Solver, book_positions, build_book,
+    embedded_books,
 };
 
 use crate::naive::{children, setup};
@@ -24,9 +26,13 @@ fn scorer() -> impl FnMut(&Position) -> Score {
     move |position| solver.score(position).unwrap()
 }
 
+fn go_on(_: BuildProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 fn build(setup: Setup, ply: u32, name: &str) -> Book {
     let path = checkpoint(name);
-    let book = build_book(setup, ply, &path, 2, scorer, |_| {}).unwrap();
+    let book = build_book(setup, ply, &path, 2, scorer, go_on).unwrap().unwrap();
     fs::remove_file(path).unwrap();
     book
 }
@@ -160,7 +166,7 @@ fn an_unreachable_position_is_not_looked_up() {
 fn an_interrupted_build_resumes() {
     let setup = setup(6, 4, 4);
     let (ply, path) = (6, checkpoint("resume"));
-    let whole = build_book(setup, ply, &path, 1, scorer, |_| {}).unwrap().to_bytes();
+    let whole = build_book(setup, ply, &path, 1, scorer, go_on).unwrap().unwrap().to_bytes();
     let record = fs::read(&path).unwrap();
     let total = book_positions(setup, ply).len();
     assert!(total > 512, "the build has several chunks: {total} positions");
@@ -179,8 +185,9 @@ fn an_interrupted_build_resumes() {
         };
         let book = build_book(setup, ply, &path, 2, counting, |progress| {
             first.get_or_insert(progress.done as usize);
+            ControlFlow::Continue(())
         });
-        assert_eq!(book.unwrap().to_bytes(), whole, "{length} bytes");
+        assert_eq!(book.unwrap().unwrap().to_bytes(), whole, "{length} bytes");
         let solved = solved.into_inner();
         assert_eq!(first.unwrap() + solved, total, "{length} bytes: nothing is solved twice");
         assert_eq!(solved == 0, length == record.len());
@@ -189,14 +196,33 @@ fn an_interrupted_build_resumes() {
 }
 
 #[test]
+fn a_build_can_be_stopped_and_resumes() {
+    let setup = setup(6, 4, 4);
+    let (ply, path) = (6, checkpoint("stop"));
+    let stop = |progress: BuildProgress| {
+        if progress.done > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    assert!(build_book(setup, ply, &path, 2, scorer, stop).unwrap().is_none());
+    let mut before = None;
+    let resumed = build_book(setup, ply, &path, 2, scorer, |progress| {
+        before.get_or_insert(progress);
+        ControlFlow::Continue(())
+    });
+    let before = before.unwrap();
+    assert!(0 < before.done && before.done < before.total, "{before:?}");
+    assert_eq!(resumed.unwrap().unwrap().to_bytes(), build(setup, ply, "whole").to_bytes());
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn a_damaged_record_is_solved_again() {
     let setup = setup(6, 4, 4);
     let path = checkpoint("damaged");
-    let whole = build_book(setup, 6, &path, 1, scorer, |_| {}).unwrap().to_bytes();
+    let whole = build_book(setup, 6, &path, 1, scorer, go_on).unwrap().unwrap().to_bytes();
     let mut record = fs::read(&path).unwrap();
     record[40] ^= 1;
     fs::write(&path, &record).unwrap();
-    assert_eq!(build_book(setup, 6, &path, 1, scorer, |_| {}).unwrap().to_bytes(), whole);
+    assert_eq!(build_book(setup, 6, &path, 1, scorer, go_on).unwrap().unwrap().to_bytes(), whole);
     fs::remove_file(path).unwrap();
 }
 
@@ -204,7 +230,7 @@ fn a_damaged_record_is_solved_again() {
 fn the_checkpoint_of_another_book_is_rejected_and_unchanged() {
     let path = checkpoint("foreign");
     fs::write(&path, b"my thesis").unwrap();
-    let rejected = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
+    let rejected = build_book(setup(4, 4, 4), 2, &path, 1, scorer, go_on);
     assert!(matches!(rejected, Err(BuildError::OtherBook)));
     assert_eq!(fs::read(&path).unwrap(), b"my thesis");
     fs::remove_file(path).unwrap();

@@ -567,6 +567,34 @@ fn a_coordinator_whose_job_was_taken_over_ends_and_leaves_it_alone() {
     await_status(&url, |status| status.units > 0 && status.results > 0);
 }
 
+#[test]
+fn a_job_whose_coordinator_has_died_elsewhere_is_continued() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _worker = fleet.worker(&url, 1);
+    await_workers(&url, 1);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    let work = Hashes::<false> { salt: 12345, test: 45 };
+    let unit = |number| HashUnit { number, fault: Fault::Sleep(5) };
+    let cancel = AtomicBool::new(false);
+    nats.run(&work, 0..100, unit, Some(&cancel), |_| {
+        cancel.store(true, Ordering::Relaxed);
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
+    let mut id = String::new();
+    await_status(&url, |status| {
+        let Some(job) = status.abandoned.first() else { return false };
+        id.clone_from(&job.id);
+        job.results > 0
+    });
+    let other = json!({ "host": "other", "id": "1", "process": null }).to_string();
+    server.publish(&format!("$KV.claimeven-claims.{id}"), &other);
+    let outputs = collect(&nats, 45, 100, |_| Fault::Sleep(5)).unwrap().0;
+    assert_eq!(outputs, expected(100));
+    assert!(fleet.has_logged("is being done by another process on other"), "{:?}", fleet.log);
+}
+
 /// The results of checks have to be those of the same unit, too.
 #[test]
 fn a_check_of_another_unit_with_the_same_number_is_ignored() {
