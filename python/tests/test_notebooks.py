@@ -19,7 +19,9 @@ def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
-    nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3").execute()
+    # Not over TCP: another program could take one of the kernel's ports before the kernel does.
+    config = pytest.importorskip("traitlets.config").Config({"KernelManager": {"transport": "ipc"}})
+    nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", config=config).execute()
 
 
 @pytest.mark.parametrize("path", sorted((HERE / "examples").glob("*.py")), ids=lambda path: path.stem)

@@ -153,7 +153,7 @@ async fn the_page_shows_workers_jobs_and_lost_connections() {
     let one = wait_for_workers(&ada, 1).await;
     let worker = &one["fleet"]["workers"][0];
     assert_eq!((&worker["threads"], &worker["compatible"]), (&json!(1), &json!(true)));
-    assert_eq!(worker["kinds"], json!(["games", "self-play"]));
+    assert_eq!(worker["kinds"], json!(["games", "self-play", "gate", "exam"]));
 
     let path = start(&ada, 40, 6).await;
     let view = wait(&ada, "/api/fleet", |view| {
