@@ -10,8 +10,8 @@
 //!
 //! The loops are plain Rust that the compiler vectorises. On x86-64 each is compiled twice, for
 //! AVX2 with FMA and for the target's baseline, and [`has_fma`] picks one at run time. With AVX-512,
-//! where a `Lanes` is one register, convolutions have a third version, twice as fast, and so do the
-//! gradients of weights.
+//! where a `Lanes` is one register, convolutions have a third version, twice as fast, and the gradients
+//! of weights one that takes about three quarters of the time.
 //! All versions add in the same order. They differ in [`multiply_add`] alone: a fused
 //! multiply-add rounds once, a multiplication and an addition round twice. Processors with FMA
 //! (x86-64 since 2013 to 2015, all of aarch64) therefore compute the same networks bit for bit;
