@@ -1,5 +1,7 @@
 //! Activation functions: ReLU with its gradient, and softmax.
 
+use std::array;
+
 use crate::lanes::{Lanes, vectorised};
 
 vectorised! {
@@ -15,9 +17,9 @@ vectorised! {
     /// Backpropagation through [`relu`]: no gradient passes where its output is 0.
     pub(crate) fn relu_backward(gradient: &mut [Lanes], output: &[Lanes]) {
         for (lanes, output) in gradient.iter_mut().zip(output) {
-            for (number, output) in lanes.iter_mut().zip(output) {
-                *number = if *output > 0.0 { *number } else { 0.0 };
-            }
+            // The compiler vectorises this only if every number is written.
+            let old = *lanes;
+            *lanes = array::from_fn(|lane| if output[lane] > 0.0 { old[lane] } else { 0.0 });
         }
     }
 }

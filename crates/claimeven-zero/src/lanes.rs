@@ -10,7 +10,8 @@
 //!
 //! The loops are plain Rust that the compiler vectorises. On x86-64 each is compiled twice, for
 //! AVX2 with FMA and for the target's baseline, and [`has_fma`] picks one at run time. With AVX-512,
-//! where a `Lanes` is one register, convolutions have a third version, twice as fast.
+//! where a `Lanes` is one register, convolutions have a third version, twice as fast, and the gradients
+//! of weights one that takes about three quarters of the time.
 //! All versions add in the same order. They differ in [`multiply_add`] alone: a fused
 //! multiply-add rounds once, a multiplication and an addition round twice. Processors with FMA
 //! (x86-64 since 2013 to 2015, all of aarch64) therefore compute the same networks bit for bit;
@@ -110,6 +111,8 @@ pub(crate) struct KernelGrid {
     taps: usize,
     /// For each cell, the kernel elements that are on the board, and their cells.
     covered: Vec<Vec<(usize, usize)>>,
+    /// For each kernel element, the cells around which it is on the board, and its cells.
+    covered_by_tap: Vec<Vec<(usize, usize)>>,
 }
 
 impl KernelGrid {
@@ -127,7 +130,14 @@ impl KernelGrid {
             }
             covered
         };
-        KernelGrid { taps: side * side, covered: (0..cols * rows).map(around).collect() }
+        let covered: Vec<_> = (0..cols * rows).map(around).collect();
+        let mut covered_by_tap = vec![Vec::new(); side * side];
+        for (cell, covered) in covered.iter().enumerate() {
+            for &(tap, neighbour) in covered {
+                covered_by_tap[tap].push((cell, neighbour));
+            }
+        }
+        KernelGrid { taps: side * side, covered, covered_by_tap }
     }
 
     /// The single cell of a dense layer, whose inputs are all its channels.
@@ -319,6 +329,8 @@ impl Kernel {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WeightGradients {
     input: Vec<[f32; PANEL]>,
+    #[cfg(target_arch = "x86_64")]
+    wide_input: Vec<[f32; WIDE_PANEL]>,
     output_gradient: Vec<Lanes>,
 }
 
@@ -337,14 +349,65 @@ impl WeightGradients {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            // SAFETY: the processor has AVX2 and FMA, as just checked.
-            #[allow(unsafe_code, reason = "a call of a function with target features")]
+            // SAFETY: the processor has AVX2 and FMA, and AVX-512 where it is used, as just checked.
+            #[allow(unsafe_code, reason = "calls of functions with target features")]
             unsafe {
-                self.add_avx2(grid, input, output_gradient, gradient);
+                if has_avx512() {
+                    self.add_avx512(grid, input, output_gradient, gradient);
+                } else {
+                    self.add_avx2(grid, input, output_gradient, gradient);
+                }
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
         self.add_with::<true>(grid, input, output_gradient, gradient);
+    }
+
+    /// Sixteen inputs and sixteen outputs at a time: the sums of a kernel element stay in registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,fma")]
+    fn add_avx512(
+        &mut self,
+        grid: &KernelGrid,
+        input: &[Lanes],
+        output_gradient: &[Lanes],
+        gradient: &mut [f32],
+    ) {
+        let (cells, taps) = (grid.cells(), grid.taps);
+        let (inputs, outputs) = (input.len() / cells, output_gradient.len() / cells);
+        by_position(input, inputs, &mut self.wide_input);
+        by_position(output_gradient, outputs, &mut self.output_gradient);
+        let output_panels = self.output_gradient.chunks_exact(cells * LANES).enumerate();
+        for (output_panel, output_gradient) in output_panels {
+            for (input_panel, input) in self.wide_input.chunks_exact(cells * LANES).enumerate() {
+                for (tap, covered) in grid.covered_by_tap.iter().enumerate() {
+                    let mut sums = [_mm512_setzero_ps(); WIDE_PANEL];
+                    for &(cell, neighbour) in covered {
+                        let output_gradient = &output_gradient[cell * LANES..][..LANES];
+                        let input = &input[neighbour * LANES..][..LANES];
+                        for (factors, lanes) in input.iter().zip(output_gradient) {
+                            // SAFETY: a `Lanes` has as many numbers as the register.
+                            #[allow(unsafe_code, reason = "a load from a pointer")]
+                            let lanes = unsafe { _mm512_loadu_ps(lanes.as_ptr()) };
+                            for (sum, factor) in sums.iter_mut().zip(factors) {
+                                *sum = _mm512_fmadd_ps(_mm512_set1_ps(*factor), lanes, *sum);
+                            }
+                        }
+                    }
+                    for (input, register) in (input_panel * WIDE_PANEL..inputs).zip(sums) {
+                        let mut sums = [0.0; LANES];
+                        // SAFETY: a `Lanes` has as many numbers as the register.
+                        #[allow(unsafe_code, reason = "a store to a pointer")]
+                        unsafe {
+                            _mm512_storeu_ps(sums.as_mut_ptr(), register);
+                        }
+                        for (output, sum) in (output_panel * LANES..outputs).zip(sums) {
+                            gradient[(output * inputs + input) * taps + tap] += sum;
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -470,8 +533,9 @@ mod tests {
         outputs: usize,
     }
 
-    const CASES: [Case; 4] = [
+    const CASES: [Case; 5] = [
         Case { cols: 7, rows: 6, side: 3, inputs: 8, outputs: 20 },
+        Case { cols: 7, rows: 6, side: 3, inputs: 32, outputs: 39 },
         Case { cols: 5, rows: 4, side: 3, inputs: 3, outputs: 5 },
         Case { cols: 7, rows: 6, side: 1, inputs: 6, outputs: 3 },
         Case { cols: 1, rows: 1, side: 1, inputs: 42, outputs: 7 },
@@ -583,8 +647,7 @@ mod tests {
         if !has_avx512() {
             return;
         }
-        let wide = Case { cols: 7, rows: 6, side: 3, inputs: 32, outputs: 39 };
-        for (case, seed) in CASES.iter().chain([&wide]).zip(1..) {
+        for (case, seed) in CASES.iter().zip(1..) {
             let mut rng = Rng::with_seed(seed);
             let (cells, taps) = (case.cols * case.rows, case.side * case.side);
             let grid = KernelGrid::new(case.cols, case.rows, case.side);

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::Serialize;
 
-use crate::architecture::{Architecture, ArchitectureError, Role};
+use crate::architecture::{Architecture, ArchitectureError, Role, TensorShape};
 use crate::files::{self, FileError};
 
 /// A network: its architecture and its tensors.
@@ -120,6 +120,45 @@ impl Network {
         for (own, other) in self.tensors.iter_mut().flatten().zip(other.tensors.iter().flatten()) {
             *own += t * (other - *own);
         }
+    }
+
+    /// A larger network with the same evaluations (*Net2Net*, Chen, Goodfellow, Shlens, 2016): new
+    /// channels see the old ones but not the reverse, and new blocks pass their input on. `None` if
+    /// the architecture has fewer blocks or channels, or differs in anything else.
+    ///
+    /// ```
+    /// use claimeven_game::Setup;
+    /// use claimeven_zero::{Architecture, Network};
+    ///
+    /// let small = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1)?;
+    /// let large = small.grown(Architecture::new(Setup::STANDARD, 2, 16), 1);
+    /// assert!(large.is_some_and(|large| large.grown(*small.architecture(), 1).is_none()));
+    /// # Ok::<(), claimeven_zero::ArchitectureError>(())
+    /// ```
+    #[must_use]
+    pub fn grown(&self, architecture: Architecture, seed: u64) -> Option<Network> {
+        let Architecture { blocks, channels, .. } = architecture;
+        let own = self.architecture;
+        let is_larger = own.blocks <= blocks && own.channels <= channels;
+        if !is_larger || (Architecture { blocks, channels, ..own }) != architecture {
+            return None;
+        }
+        let mut grown = Network::new(architecture, seed).ok()?;
+        let old: HashMap<String, (TensorShape, &Vec<f32>)> = own
+            .tensors()
+            .into_iter()
+            .zip(&self.tensors)
+            .map(|(shape, numbers)| (shape.name.clone(), (shape, numbers)))
+            .collect();
+        for (shape, numbers) in architecture.tensors().iter().zip(&mut grown.tensors) {
+            if let Some((old_shape, old_numbers)) = old.get(&shape.name) {
+                copy_channels(old_shape, old_numbers, shape, numbers);
+            } else if shape.name.ends_with("second.gain") {
+                // The new block adds nothing to its input.
+                numbers.fill(0.0);
+            }
+        }
+        Some(grown)
     }
 
     /// Whether all weights are finite. Only such networks are saved and loaded.
@@ -256,6 +295,16 @@ impl fmt::Display for NetworkError {
 
 impl std::error::Error for NetworkError {}
 
+/// Copies a tensor into a larger one. Old outputs ignore new inputs; new outputs stay as they are.
+fn copy_channels(old_shape: &TensorShape, old: &[f32], shape: &TensorShape, new: &mut [f32]) {
+    let row = |shape: &TensorShape| shape.len() / shape.shape[0];
+    let (old_row, row) = (row(old_shape), row(shape));
+    for (old, new) in old.chunks_exact(old_row).zip(new.chunks_exact_mut(row)) {
+        new.fill(0.0);
+        new[..old_row].copy_from_slice(old);
+    }
+}
+
 /// A sample of the normal distribution, by the Box-Muller transform.
 pub(crate) fn normal(random: &mut Rng) -> f32 {
     let radius = (-2.0 * (1.0 - random.f32()).ln()).sqrt();
@@ -267,6 +316,8 @@ mod tests {
     use safetensors::tensor::TensorView;
 
     use super::*;
+    use crate::evaluator::Evaluator;
+    use crate::inference::Inference;
 
     fn network() -> Network {
         let mut network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 7).unwrap();
@@ -278,6 +329,27 @@ mod tests {
     fn a_network_round_trips_through_its_file() {
         let network = network();
         assert_eq!(Network::from_bytes(&network.to_bytes()), Ok(network));
+    }
+
+    #[test]
+    fn a_grown_network_has_the_same_evaluations() {
+        let mut small = network();
+        // Trained networks have channels of different scale.
+        let mut random = Rng::with_seed(1);
+        small.tensors_mut().flatten().for_each(|number| *number *= 0.5 + random.f32());
+        let large = small.grown(Architecture::new(Setup::STANDARD, 3, 20), 2).unwrap();
+        let positions = ["", "44", "4343535"]
+            .map(|moves| claimeven_game::Position::from_moves(Setup::STANDARD, moves).unwrap());
+        let evaluate = |network: &Network| {
+            let mut evaluations = Vec::new();
+            Inference::new(network).evaluate(&positions, &mut evaluations);
+            evaluations
+        };
+        assert_eq!(evaluate(&large), evaluate(&small));
+        let same = large.grown(*large.architecture(), 3).unwrap();
+        assert_eq!(same, large);
+        let other = Architecture { value_hidden: 32, ..*large.architecture() };
+        assert!(large.grown(other, 1).is_none());
     }
 
     #[test]

@@ -249,9 +249,10 @@ pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Starts a run in an empty or new folder. `other` gives it a head start. If it is the folder of
-    /// another run, the first iterations learn from its replay buffer instead of playing games, for
-    /// example to train a larger network. If it is a network file, training starts from its weights.
+    /// Starts a run in an empty or new folder. `other` gives it a head start. If it is a network file,
+    /// training starts from its weights; a smaller network is [grown](Network::grown). If it is the
+    /// folder of another run, training starts from its newest network, unless that cannot be grown, and
+    /// the first iterations learn from its replay buffer instead of playing games.
     pub fn begin(
         folder: &Path,
         parameters: &Parameters,
@@ -262,9 +263,18 @@ impl Run {
         let setup = parameters.check().map_err(RunError::Parameters)?;
         let (inherited, initial) = match other {
             Some(path) if path.is_file() => {
-                (Vec::new(), Some(load_network(path, &parameters.architecture)?))
+                let shape = || RunError::Damaged(path.to_owned(), OTHER_SHAPE.to_owned());
+                let network = read_network(path)?;
+                let grown = network.grown(parameters.architecture, parameters.seed);
+                (Vec::new(), Some(grown.ok_or_else(shape)?))
             }
-            Some(other) => (samples_of(other, setup)?, None),
+            Some(other) => {
+                let samples = samples_of(other, setup)?;
+                let network = newest_network(other)?;
+                let grown = network
+                    .and_then(|network| network.grown(parameters.architecture, parameters.seed));
+                (samples, grown)
+            }
             None => (Vec::new(), None),
         };
         let lock = create(folder, parameters, &inherited, initial.as_ref())?;
@@ -834,10 +844,10 @@ fn path(folder: &Path, kind: &str, iteration: u64, part: &str) -> PathBuf {
     folder.join(kind).join(format!("{iteration:06}{part}.safetensors"))
 }
 
-/// The subfolders of a run.
 /// The network that training starts from, if it is not a new one.
 const INITIAL: &str = "initial.safetensors";
 
+/// The subfolders of a run.
 const FOLDERS: [&str; 4] = ["networks", "learner", "samples", "inherited"];
 
 /// The files of samples in a run's replay buffer, oldest first.
@@ -855,19 +865,31 @@ fn samples_of(folder: &Path, setup: Setup) -> Result<Vec<PathBuf>, RunError> {
     Ok(paths)
 }
 
+/// The newest network of a run, if it has finished an iteration.
+fn newest_network(folder: &Path) -> Result<Option<Network>, RunError> {
+    let state: RunState = read_json(&folder.join("state.json"))?;
+    let path = path(folder, "networks", state.iteration, "");
+    (state.iteration > 0).then(|| read_network(&path)).transpose()
+}
+
+fn read_network(path: &Path) -> Result<Network, RunError> {
+    Network::load(path).map_err(|error| match error.cause {
+        FileErrorCause::Io(error) => RunError::Io(path.to_owned(), error),
+        FileErrorCause::Content(error) => RunError::Damaged(path.to_owned(), error.to_string()),
+    })
+}
+
 /// Reads a network of this architecture.
 fn load_network(path: &Path, architecture: &Architecture) -> Result<Network, RunError> {
-    let damaged = |reason| RunError::Damaged(path.to_owned(), reason);
-    let network = Network::load(path).map_err(|error| match error.cause {
-        FileErrorCause::Io(error) => RunError::Io(path.to_owned(), error),
-        FileErrorCause::Content(error) => damaged(error.to_string()),
-    })?;
+    let network = read_network(path)?;
     if network.architecture() == architecture {
         Ok(network)
     } else {
-        Err(damaged("a network of a different shape".to_owned()))
+        Err(RunError::Damaged(path.to_owned(), OTHER_SHAPE.to_owned()))
     }
 }
+
+const OTHER_SHAPE: &str = "a network of a different shape";
 
 fn create(
     folder: &Path,

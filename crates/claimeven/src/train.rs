@@ -68,8 +68,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
 
-    /// Start from the samples of another run, for example to train a larger network, or from the
-    /// weights in a network file
+    /// Start from the newest network and the samples of another run, or from a network file. The
+    /// network can be larger: it starts with the same evaluations
     #[arg(long, value_name = "DIR|FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
 

@@ -273,17 +273,19 @@ fn presets_have_names() {
 }
 
 #[test]
-fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
+fn a_larger_network_starts_with_the_games_and_the_knowledge_of_a_smaller_one() {
     let (small, large, again) = (Folder::new("small"), Folder::new("large"), Folder::new("again"));
+    let mut wider = parameters();
+    wider.architecture.channels = 16;
     let mut run = begin(&small, &parameters(), 2).unwrap();
     for _ in 0..3 {
         iterate(&mut run);
     }
+    let grown = run.player().grown(wider.architecture, wider.seed).unwrap();
     let buffered = files(&small.0.join("samples")).len();
 
-    let mut wider = parameters();
-    wider.architecture.channels = 16;
     let mut run = begin_from(&large, &wider, &small.0).unwrap();
+    assert_eq!(run.player().tensors(), grown.tensors());
     let learnt: Vec<Metrics> = (0..buffered).map(|_| iterate(&mut run)).collect();
     assert!(learnt.iter().all(|metrics| metrics.new_samples > 0 && metrics.state.games == 0));
     assert!(learnt[buffered - 1].policy_loss < learnt[0].policy_loss, "{learnt:?}");
@@ -317,9 +319,9 @@ fn training_can_start_from_a_network() {
 
     // The run keeps a copy, from which it restarts before its first iteration.
     drop(begin_from(&again, &parameters(), &path).unwrap());
-    let mut wider = parameters();
-    wider.architecture.channels = 16;
-    let error = begin_from(&rejected, &wider, &path).err().unwrap();
+    let mut narrower = parameters();
+    narrower.architecture.channels = 4;
+    let error = begin_from(&rejected, &narrower, &path).err().unwrap();
     assert!(error.to_string().ends_with("a network of a different shape"), "{error}");
     fs::remove_file(&path).unwrap();
     assert_eq!(*resume(&again, None).unwrap().player(), first);
